@@ -1,0 +1,57 @@
+# Options, dependencies, and the flags that every target of this tree is built with.
+option(SINTER_WERROR "Treat warnings as errors" OFF)
+option(SINTER_BUILD_PROGRAM "Build the sinter program" ON)
+option(SINTER_BUILD_TESTS "Build the tests and examples" ${PROJECT_IS_TOP_LEVEL})
+option(SINTER_BUILD_BENCH "Build the benchmarks" OFF)
+option(SINTER_FUZZING "Build fuzz targets with libFuzzer; checksums are not compared" OFF)
+option(SINTER_COVERAGE "Count line coverage" OFF)
+set(SINTER_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined")
+option(SINTER_WITH_URING "Use io_uring" ON)
+option(SINTER_WITH_LZ4 "Build the lz4 codec in" ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+set(SINTER_DEPENDENCIES PkgConfig::ZSTD PkgConfig::XXHASH PkgConfig::JANSSON Threads::Threads)
+set(SINTER_PC_REQUIRES "libzstd jansson")
+if(SINTER_WITH_LZ4)
+  pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+  list(APPEND SINTER_DEPENDENCIES PkgConfig::LZ4)
+  string(APPEND SINTER_PC_REQUIRES " liblz4")
+endif()
+if(SINTER_WITH_URING AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  pkg_check_modules(URING REQUIRED IMPORTED_TARGET liburing)
+  list(APPEND SINTER_DEPENDENCIES PkgConfig::URING)
+  string(APPEND SINTER_PC_REQUIRES " liburing")
+endif()
+
+add_library(sinter_flags INTERFACE)
+target_compile_definitions(sinter_flags INTERFACE _GNU_SOURCE
+  $<$<BOOL:${SINTER_WITH_LZ4}>:SINTER_HAVE_LZ4> $<$<BOOL:${URING_FOUND}>:SINTER_HAVE_URING>
+  $<$<BOOL:${SINTER_FUZZING}>:SINTER_FUZZING>)
+target_compile_options(sinter_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion
+  -Wcast-qual -Wundef -Wvla -Wformat=2 -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
+  $<$<BOOL:${SINTER_WERROR}>:-Werror>)
+if(SINTER_SANITIZE)
+  target_compile_options(sinter_flags INTERFACE -fsanitize=${SINTER_SANITIZE}
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(sinter_flags INTERFACE -fsanitize=${SINTER_SANITIZE})
+endif()
+if(SINTER_FUZZING)
+  target_compile_options(sinter_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(SINTER_COVERAGE)
+  target_compile_options(sinter_flags INTERFACE --coverage)
+  target_link_options(sinter_flags INTERFACE --coverage)
+endif()

@@ -1,0 +1,57 @@
+# How rooms, the library, tests and programs are made.
+
+# sinter_room(compact partition.c ...): one object library a room; paths relative to the caller.
+function(sinter_room name)
+  add_library(sinter_${name} OBJECT ${ARGN})
+  target_include_directories(sinter_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+  target_compile_definitions(sinter_${name} PRIVATE SINTER_BUILDING)
+  target_link_libraries(sinter_${name} PRIVATE sinter_flags ${SINTER_DEPENDENCIES})
+  set_target_properties(sinter_${name} PROPERTIES C_VISIBILITY_PRESET hidden
+    POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY SINTER_ROOMS sinter_${name})
+endfunction()
+
+# The shared and the static library, made of all rooms.
+function(sinter_library)
+  get_property(rooms GLOBAL PROPERTY SINTER_ROOMS)
+  set(objects "")
+  foreach(room ${rooms})
+    list(APPEND objects $<TARGET_OBJECTS:${room}>)
+  endforeach()
+  foreach(kind shared static)
+    string(TOUPPER ${kind} upper)
+    add_library(sinter_${kind} ${upper} ${objects})
+    add_library(sinter::sinter_${kind} ALIAS sinter_${kind})
+    set_target_properties(sinter_${kind} PROPERTIES OUTPUT_NAME sinter LINKER_LANGUAGE C
+      EXPORT_NAME sinter_${kind} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+    target_include_directories(sinter_${kind} PUBLIC
+      $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+      $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
+    target_link_libraries(sinter_${kind} PRIVATE ${SINTER_DEPENDENCIES})
+    if(SINTER_SANITIZE)
+      target_link_options(sinter_${kind} PUBLIC -fsanitize=${SINTER_SANITIZE})
+    endif()
+    if(SINTER_COVERAGE)
+      target_link_options(sinter_${kind} PUBLIC --coverage)
+    endif()
+  endforeach()
+endfunction()
+
+# sinter_test(sst_block test_block.c ...): a Criterion program that sees the inside of the library.
+# Runs under the label of its room (the part before the first "_") and, optionally, LABELS.
+function(sinter_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ARGS" ${ARGN})
+  add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
+  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(test_${name} PRIVATE sinter_flags sinter_test_support sinter_static
+    ${SINTER_CRITERION} ${SINTER_DEPENDENCIES})
+  add_test(NAME ${name} COMMAND test_${name} ${arg_ARGS})
+  string(REGEX REPLACE "_.*" "" room ${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES LABELS "unit;${room};${arg_LABELS}"
+    TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${SINTER_TEST_ENVIRONMENT}")
+endfunction()

@@ -1,0 +1,68 @@
+/*
+ * Data-file formats behind one vtable: how compaction opens and makes files without knowing them.
+ */
+#ifndef SINTER_FORMAT_H
+#define SINTER_FORMAT_H
+
+#include "sinter/batch.h"
+#include "sinter/env.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a file is to be read. Zeroed with struct_size set: the whole file. */
+typedef struct sinter_read_options {
+    uint32_t struct_size;
+    uint32_t key_prefix_skip;     /* bytes that all keys of the merge share */
+    uint32_t origin;              /* rank of the file by age, put into its batches */
+    uint32_t read_bytes;          /* size of one read; 0: the format's default */
+    bool has_begin_key;           /* begin_key counts */
+    bool has_end_key;             /* end_key counts */
+    bool keys_only;               /* values are not needed: rows may come without them */
+    bool direct;                  /* SINTER_IO_DIRECT */
+    sinter_bytes begin_key;       /* inclusive; borrowed until open returns */
+    sinter_bytes end_key;         /* exclusive; borrowed until open returns */
+    uint64_t expected_file_bytes; /* 0: unknown; else another size is SINTER_E_CORRUPT */
+} sinter_read_options;
+
+/** How a file is to be written. Zeroed with struct_size set: defaults of the format. */
+typedef struct sinter_write_options {
+    uint32_t struct_size;
+    uint32_t block_bytes;         /* target of a block's raw bytes; 0: 64 KiB */
+    int32_t codec;                /* sinter_codec */
+    int32_t codec_level;          /* zstd; 0: 1 */
+    uint32_t filter_bits_per_key; /* 0: no key filter; at most 64 */
+    int32_t level;                /* level at writing, for the file's properties */
+    bool direct;                  /* SINTER_IO_DIRECT */
+    bool no_pass;                 /* never take stored blocks */
+    uint32_t schema_id;
+    const char *key_types; /* Paimon type texts, one per line; NULL: opaque keys. Borrowed */
+    const char *row_type;  /* row type as JSON; NULL: opaque values. Borrowed */
+} sinter_write_options;
+
+/** A format. `self` is passed back to each function. Immutable. */
+typedef struct sinter_format {
+    uint32_t struct_size;
+    uint32_t reserved;
+    void *self;
+    const char *name;      /* "sst" */
+    const char *extension; /* ".sst" */
+    /** Open a file for reading. `path` is borrowed for the call. */
+    sinter_status (*open_reader)(void *self, const sinter_env *env, const char *path,
+                                 const sinter_read_options *options, sinter_reader **out,
+                                 sinter_error *err);
+    /** Begin a new file that finish() publishes as `path`. */
+    sinter_status (*open_writer)(void *self, const sinter_env *env, const char *path,
+                                 const sinter_write_options *options, sinter_writer **out,
+                                 sinter_error *err);
+} sinter_format;
+
+/** The built-in sorted file format (docs/sst-format.md). Static. */
+SINTER_API const sinter_format *
+sinter_format_sst(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

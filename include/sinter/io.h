@@ -1,0 +1,218 @@
+/*
+ * Files and bytes behind one vtable (design 4.7).
+ *
+ * A custom backend fills sinter_io_ops; the library comes with posix, io_uring, memory and a
+ * wrapper that injects faults. Callers publish under a new name and never rename over one, so
+ * that an object store with conditional put fits behind the same vtable.
+ */
+#ifndef SINTER_IO_H
+#define SINTER_IO_H
+
+#include "sinter/base.h"
+#include "sinter/env.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sinter_io sinter_io;
+typedef struct sinter_io_file sinter_io_file;
+
+/** What stat tells. */
+typedef struct sinter_io_stat {
+    uint64_t size_bytes;
+    int64_t mtime_ms;
+    bool is_directory;
+} sinter_io_stat;
+
+/** One stretch of a vectored read; `data` has room for `size` bytes. */
+typedef struct sinter_io_range {
+    uint64_t offset;
+    void *data;
+    size_t size;
+} sinter_io_range;
+
+/** A read that was begun and not yet waited for. Plain memory of the caller, zeroed by begin. */
+typedef struct sinter_io_ticket {
+    uint64_t words[8];
+} sinter_io_ticket;
+
+enum {
+    SINTER_IO_DIRECT = 1u << 0,    /* bypass the page cache where the backend can */
+    SINTER_IO_SEQUENTIAL = 1u << 1 /* advice: will be read from front to back */
+};
+
+/**
+ * Functions of a backend. All return SINTER_OK or a failure whose detail names the path, the
+ * offset and errno. Short counts, EINTR and EAGAIN are the backend's business: `read` fills every
+ * range or fails; a read that meets the end of the file early is SINTER_E_CORRUPT with the offset
+ * where bytes are missing. Errno ENOSPC and EDQUOT become SINTER_E_NO_SPACE, ENOENT
+ * SINTER_E_NOT_FOUND, EEXIST SINTER_E_EXISTS.
+ * Thread rules: the io itself is shared; a file is confined, different files are independent.
+ */
+typedef struct sinter_io_ops {
+    uint32_t struct_size;
+    const char *name; /* "posix", "io_uring", "memory" */
+
+    sinter_status (*open)(sinter_io *io, const char *path, uint32_t flags, sinter_io_file **out,
+                          sinter_error *err);
+    /** A nameless or temporary file in directory `dir`, visible to nobody until published. */
+    sinter_status (*create)(sinter_io *io, const char *dir, uint32_t flags, sinter_io_file **out,
+                            sinter_error *err);
+    sinter_status (*size)(sinter_io_file *file, uint64_t *size_out, sinter_error *err);
+    sinter_status (*read)(sinter_io_file *file, const sinter_io_range *ranges, size_t count,
+                          sinter_error *err);
+    /** Begin a read whose range stays untouched by the caller until read_end. May block. */
+    sinter_status (*read_begin)(sinter_io_file *file, const sinter_io_range *range,
+                                sinter_io_ticket *ticket, sinter_error *err);
+    /** Wait for a read begun before. Every begin is ended exactly once, before close. */
+    sinter_status (*read_end)(sinter_io_file *file, sinter_io_ticket *ticket, sinter_error *err);
+    /** Append all bytes to a created file. May return before they are written; errors then come
+     *  from a later append or sync. The bytes are the caller's again on return. */
+    sinter_status (*append)(sinter_io_file *file, const void *data, size_t size, sinter_error *err);
+    /** Everything appended is on stable storage on return. */
+    sinter_status (*sync)(sinter_io_file *file, sinter_error *err);
+    /** Give a created file its name, atomically; SINTER_E_EXISTS if the name is taken. */
+    sinter_status (*publish)(sinter_io_file *file, const char *path, sinter_error *err);
+    /** Close and free, in any state; a created file that was not published vanishes. */
+    void (*close)(sinter_io_file *file);
+
+    sinter_status (*stat)(sinter_io *io, const char *path, sinter_io_stat *out, sinter_error *err);
+    sinter_status (*sync_dir)(sinter_io *io, const char *path, sinter_error *err);
+    sinter_status (*mkdir)(sinter_io *io, const char *path, sinter_error *err);
+    sinter_status (*unlink)(sinter_io *io, const char *path, sinter_error *err);
+    /** Call `each` for every name in the directory but "." and ".."; any order; a failure of
+     *  `each` ends the walk and is returned. */
+    sinter_status (*list)(sinter_io *io, const char *path,
+                          sinter_status (*each)(void *ctx, const char *name), void *ctx,
+                          sinter_error *err);
+    /** Remove temporary files in `dir` that a dead process left; never one that a live process
+     *  holds. NULL: the backend leaves none. */
+    sinter_status (*clean)(sinter_io *io, const char *dir, uint64_t *removed_out,
+                           sinter_error *err);
+    /** Replace a small file atomically by `size` bytes and sync it; the one place where a name is
+     *  written over (the catalog). Holds no lock. */
+    sinter_status (*replace)(sinter_io *io, const char *path, const void *data, size_t size,
+                             sinter_error *err);
+    /** Take the exclusive lock named by `path` (made if missing), not waiting: SINTER_E_BUSY when
+     *  held. Released by close of the file. NULL: no locks. */
+    sinter_status (*lock)(sinter_io *io, const char *path, sinter_io_file **out, sinter_error *err);
+    void (*destroy)(sinter_io *io);
+} sinter_io_ops;
+
+/** Base of every backend: a backend's own struct begins with it. */
+struct sinter_io {
+    const sinter_io_ops *ops;
+};
+
+/** Base of every open file. */
+struct sinter_io_file {
+    const sinter_io_ops *ops;
+};
+
+/** Counters of a backend since it was made. */
+typedef struct sinter_io_counters {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t reads;
+    uint64_t read_bytes;
+    uint64_t writes;
+    uint64_t written_bytes;
+    uint64_t syncs;
+    uint64_t registered_buffers; /* io_uring: buffers that the kernel accepted */
+} sinter_io_counters;
+
+/** Which backend sinter_io_create() makes. */
+typedef enum sinter_io_kind {
+    SINTER_IO_AUTO = 0, /* io_uring, or posix where the kernel refuses it (one log event) */
+    SINTER_IO_POSIX = 1,
+    SINTER_IO_URING = 2, /* fails where the kernel refuses it */
+    SINTER_IO_MEMORY = 3
+} sinter_io_kind;
+
+/** Options of sinter_io_create(). Zeroed with struct_size set: all defaults. */
+typedef struct sinter_io_options {
+    uint32_t struct_size;
+    uint32_t queue_depth;  /* io_uring entries; 0: 64; 1..4096 */
+    uint32_t buffer_count; /* registered buffers; 0: 16 */
+    uint32_t buffer_bytes; /* size of each; 0: 256 KiB; a multiple of 4096 */
+} sinter_io_options;
+
+/** The static posix backend. Never destroyed. Thread-safe. */
+SINTER_API sinter_io *
+sinter_io_posix(void);
+
+/**
+ * Make a backend.
+ *
+ * @param env      allocator, listener; borrowed, must outlive the backend
+ * @param options  NULL: defaults
+ * @param out      release with sinter_io_destroy() after all its files are closed
+ * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM,
+ *                 SINTER_E_UNSUPPORTED  the kernel refuses io_uring (err has its errno) or the
+ *                                       build has none, and `kind` demanded it
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_create(const sinter_env *env, sinter_io_kind kind, const sinter_io_options *options,
+                 sinter_io **out, sinter_error *err);
+
+/** Release a backend; takes NULL; the static posix backend is left alone. */
+SINTER_API void
+sinter_io_destroy(sinter_io *io);
+
+/** Name of the backend that really serves: "posix", "io_uring", "memory", or a user's. */
+SINTER_API const char *
+sinter_io_name(const sinter_io *io);
+
+/** Copy the counters of a built-in backend; zeros for a user's. Thread-safe. */
+SINTER_API void
+sinter_io_counters_get(const sinter_io *io, sinter_io_counters *out);
+
+/** Can io_uring be used here? SINTER_OK, or SINTER_E_UNSUPPORTED with the reason. */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_probe_uring(sinter_error *err);
+
+/** What the fault wrapper does at one call. */
+typedef enum sinter_fault_kind {
+    SINTER_FAULT_NONE = 0,
+    SINTER_FAULT_EIO = 1,
+    SINTER_FAULT_ENOSPC = 2,
+    SINTER_FAULT_TORN_WRITE = 3, /* half of the bytes arrive, then EIO */
+    SINTER_FAULT_CRASH = 4       /* this and every later call fails; unsynced data will be lost */
+} sinter_fault_kind;
+
+/** A rule of the fault wrapper. Calls are counted from 0 over all operations. */
+typedef struct sinter_fault_options {
+    uint32_t struct_size;
+    sinter_fault_kind kind;
+    uint64_t at_call;    /* the call that fails; UINT64_MAX: none */
+    const char *only_op; /* count and fail only this operation ("append"); NULL: all. Borrowed */
+} sinter_fault_options;
+
+/**
+ * Wrap a backend so that the n-th call fails. For tests of programs that embed the library.
+ * Over the memory backend a crash can be followed by sinter_io_fault_restart(), which drops what
+ * was not synced; over others unsynced data is left to the system.
+ *
+ * @param base  borrowed, must outlive the wrapper
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_fault_create(const sinter_env *env, sinter_io *base, const sinter_fault_options *options,
+                       sinter_io **out, sinter_error *err);
+
+/** Calls seen so far, failed ones included. */
+SINTER_API uint64_t
+sinter_io_fault_calls(const sinter_io *io);
+
+/** Change the rule and count from 0 again. */
+SINTER_API void
+sinter_io_fault_set(sinter_io *io, const sinter_fault_options *options);
+
+/** Power is back: data and names that were not synced are gone (memory backend beneath). */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_fault_restart(sinter_io *io, sinter_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

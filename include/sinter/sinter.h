@@ -1,0 +1,18 @@
+/*
+ * sinter: an LSM compaction engine. This header includes all others.
+ */
+#ifndef SINTER_SINTER_H
+#define SINTER_SINTER_H
+
+#include "sinter/base.h"
+#include "sinter/batch.h"
+#include "sinter/compact.h"
+#include "sinter/doc.h"
+#include "sinter/env.h"
+#include "sinter/format.h"
+#include "sinter/io.h"
+#include "sinter/merge.h"
+#include "sinter/sst.h"
+#include "sinter/version.h"
+
+#endif

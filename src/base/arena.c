@@ -1,0 +1,91 @@
+#include "base/arena.h"
+
+#include <string.h>
+
+enum { ARENA_CHUNK_BYTES = 16 * 1024, ARENA_ALIGN = 16 };
+
+struct sinter__arena_chunk {
+    struct sinter__arena_chunk *next;
+    size_t used;
+    size_t capacity;
+    size_t padding; /* keeps the bytes behind it aligned */
+};
+
+static uint8_t *
+chunk_bytes(struct sinter__arena_chunk *chunk)
+{
+    return (uint8_t *)(chunk + 1);
+}
+
+sinter_status
+sinter__arena_take(sinter__arena *arena, size_t size, void **out, sinter_error *err)
+{
+    struct sinter__arena_chunk *chunk = arena->chunks;
+    size_t rounded = 0;
+
+    *out = NULL;
+    if (__builtin_add_overflow(size, (size_t)(ARENA_ALIGN - 1), &rounded)) {
+        return SINTER__ERR(err, SINTER_E_NOMEM, "%zu bytes don't fit in memory", size);
+    }
+    rounded &= ~(size_t)(ARENA_ALIGN - 1);
+    if (chunk == NULL || chunk->capacity - chunk->used < rounded) {
+        const size_t capacity = rounded > ARENA_CHUNK_BYTES ? rounded : ARENA_CHUNK_BYTES;
+        size_t bytes = 0;
+        void *fresh = NULL;
+
+        if (__builtin_add_overflow(capacity, sizeof *chunk, &bytes)) {
+            return SINTER__ERR(err, SINTER_E_NOMEM, "%zu bytes don't fit in memory", size);
+        }
+        SINTER__CHECK(sinter__alloc(arena->env, bytes, 1, &fresh, err));
+        chunk = fresh;
+        chunk->capacity = capacity;
+        chunk->next = arena->chunks;
+        arena->chunks = chunk;
+    }
+    *out = chunk_bytes(chunk) + chunk->used;
+    chunk->used += rounded;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__arena_copy(sinter__arena *arena, sinter_bytes bytes, sinter_bytes *out, sinter_error *err)
+{
+    void *copy = NULL;
+
+    SINTER__CHECK(sinter__arena_take(arena, bytes.size == 0 ? 1 : bytes.size, &copy, err));
+    if (bytes.size > 0) {
+        memcpy(copy, bytes.data, bytes.size);
+    }
+    out->data = copy;
+    out->size = bytes.size;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__arena_strdup(sinter__arena *arena, const char *text, const char **out, sinter_error *err)
+{
+    sinter_bytes copy = {0};
+
+    *out = NULL;
+    if (text == NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__arena_copy(arena, (sinter_bytes){(const uint8_t *)text, strlen(text) + 1},
+                                     &copy, err));
+    *out = (const char *)copy.data;
+    return SINTER_OK;
+}
+
+void
+sinter__arena_fini(sinter__arena *arena)
+{
+    struct sinter__arena_chunk *chunk = arena->chunks;
+
+    while (chunk != NULL) {
+        struct sinter__arena_chunk *next = chunk->next;
+
+        sinter__free(arena->env, chunk);
+        chunk = next;
+    }
+    arena->chunks = NULL;
+}

@@ -1,0 +1,91 @@
+/*
+ * The default environment: malloc and the system's clocks. The posix io is filled in by src/io,
+ * which lies above this room, through sinter__env_init().
+ */
+#include "base/env.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void *
+system_allocate(void *ctx, size_t size)
+{
+    (void)ctx;
+    return malloc(size);
+}
+
+static void *
+system_resize(void *ctx, void *ptr, size_t size)
+{
+    (void)ctx;
+    return realloc(ptr, size);
+}
+
+static void
+system_release(void *ctx, void *ptr)
+{
+    (void)ctx;
+    free(ptr);
+}
+
+static int64_t
+clock_ns(clockid_t id)
+{
+    struct timespec now = {0};
+
+    (void)clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static int64_t
+system_wall_ms(void *ctx)
+{
+    (void)ctx;
+    return clock_ns(CLOCK_REALTIME) / 1000000;
+}
+
+static int64_t
+system_monotonic_ns(void *ctx)
+{
+    (void)ctx;
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+static int64_t
+system_cpu_ns(void *ctx)
+{
+    (void)ctx;
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void
+sinter__env_init(sinter_env *env)
+{
+    memset(env, 0, sizeof *env);
+    env->struct_size = (uint32_t)sizeof *env;
+    env->allocator = (sinter_allocator){
+        .struct_size = (uint32_t)sizeof env->allocator,
+        .allocate = system_allocate,
+        .resize = system_resize,
+        .release = system_release,
+    };
+    env->clock = (sinter_clock){
+        .struct_size = (uint32_t)sizeof env->clock,
+        .wall_ms = system_wall_ms,
+        .monotonic_ns = system_monotonic_ns,
+        .cpu_ns = system_cpu_ns,
+    };
+    env->executor.struct_size = (uint32_t)sizeof env->executor;
+}
+
+void
+sinter__log(const sinter_env *env, sinter_status status, const char *file, const char *text)
+{
+    if (env->listener != NULL && env->listener->log != NULL) {
+        const sinter_event event = {
+            .struct_size = (uint32_t)sizeof event, .file = file, .text = text, .status = status};
+
+        env->listener->log(env->listener->ctx, &event);
+    }
+}

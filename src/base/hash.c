@@ -1,0 +1,16 @@
+#include "base/hash.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t
+sinter__hash(const void *data, size_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+uint64_t
+sinter__hash_seeded(const void *data, size_t size, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(data, size, seed);
+}

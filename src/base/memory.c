@@ -1,0 +1,97 @@
+/*
+ * The memory budget: an atomic count with a ceiling and a high-water mark.
+ */
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+
+struct sinter_memory {
+    const sinter_env *env;
+    uint64_t limit_bytes;
+    _Atomic uint64_t used_bytes;
+    _Atomic uint64_t peak_bytes;
+};
+
+sinter_status
+sinter_memory_create(const sinter_env *env, uint64_t limit_bytes, sinter_memory **out,
+                     sinter_error *err)
+{
+    sinter_memory *memory = NULL;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(env, memory, 1, err));
+    memory->env = env;
+    memory->limit_bytes = limit_bytes == 0 ? UINT64_MAX : limit_bytes;
+    *out = memory;
+    return SINTER_OK;
+}
+
+void
+sinter_memory_destroy(sinter_memory *memory)
+{
+    if (memory != NULL) {
+        assert(atomic_load(&memory->used_bytes) == 0);
+        sinter__free(memory->env, memory);
+    }
+}
+
+static void
+raise_peak(sinter_memory *memory, uint64_t used)
+{
+    uint64_t peak = atomic_load(&memory->peak_bytes);
+
+    while (used > peak && !atomic_compare_exchange_weak(&memory->peak_bytes, &peak, used)) {
+    }
+}
+
+sinter_status
+sinter_memory_reserve(sinter_memory *memory, uint64_t bytes, sinter_error *err)
+{
+    uint64_t used = 0;
+
+    if (memory == NULL) {
+        return SINTER_OK;
+    }
+    used = atomic_load(&memory->used_bytes);
+    do {
+        if (bytes > memory->limit_bytes - used) {
+            return SINTER__ERR(err, SINTER_E_TOO_LARGE,
+                               "the memory budget of %llu bytes can't hold %llu more beside %llu",
+                               (unsigned long long)memory->limit_bytes, (unsigned long long)bytes,
+                               (unsigned long long)used);
+        }
+    } while (!atomic_compare_exchange_weak(&memory->used_bytes, &used, used + bytes));
+    raise_peak(memory, used + bytes);
+    return SINTER_OK;
+}
+
+void
+sinter_memory_release(sinter_memory *memory, uint64_t bytes)
+{
+    if (memory != NULL) {
+        const uint64_t before = atomic_fetch_sub(&memory->used_bytes, bytes);
+
+        assert(before >= bytes);
+        (void)before;
+    }
+}
+
+uint64_t
+sinter_memory_used(const sinter_memory *memory)
+{
+    return memory == NULL ? 0 : atomic_load(&memory->used_bytes);
+}
+
+uint64_t
+sinter_memory_peak(const sinter_memory *memory)
+{
+    return memory == NULL ? 0 : atomic_load(&memory->peak_bytes);
+}
+
+uint64_t
+sinter_memory_limit(const sinter_memory *memory)
+{
+    return memory == NULL ? UINT64_MAX : memory->limit_bytes;
+}
