@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct sinter_batch sinter_batch;
+struct sinter_env;
 
 /**
  * What a format lets others do with its payload. The address identifies the payload's kind: a
@@ -25,6 +26,25 @@ typedef struct sinter_payload_ops {
     const char *format; /* "sst", ... */
     /** Bytes of one row's value, valid as long as the batch. NULL: values are no plain bytes. */
     sinter_bytes (*value)(const sinter_batch *batch, uint32_t row);
+    /**
+     * Give the bytes from which thaw() rebuilds one row's values, by calling `put` once. For
+     * spilling. NULL: `value` gives them, and a batch of plain values is a thawed one.
+     */
+    sinter_status (*freeze)(const sinter_batch *batch, uint32_t row,
+                            sinter_status (*put)(void *put_ctx, const void *data, size_t size),
+                            void *put_ctx, sinter_error *err);
+    /**
+     * Turn frozen rows back into a payload of this format.
+     *
+     * @param frozen       `row_count` frozen rows, live as long as the payload
+     * @param state        NULL at first; holds the function's memory from call to call
+     * @param payload_out  lives until the next call with the same state
+     */
+    sinter_status (*thaw)(const struct sinter_env *env, const sinter_bytes *frozen,
+                          uint32_t row_count, void **state, const void **payload_out,
+                          sinter_error *err);
+    /** Release a state of thaw(); takes NULL. */
+    void (*thaw_end)(const struct sinter_env *env, void *state);
 } sinter_payload_ops;
 
 enum {

@@ -59,7 +59,10 @@ typedef struct sinter_io_ops {
     /** A nameless or temporary file in directory `dir`, visible to nobody until published. */
     sinter_status (*create)(sinter_io *io, const char *dir, uint32_t flags, sinter_io_file **out,
                             sinter_error *err);
+    /** Bytes of the file; of a created file all that was appended so far. */
     sinter_status (*size)(sinter_io_file *file, uint64_t *size_out, sinter_error *err);
+    /** Fill every range. A created file can be read too: appended bytes are flushed (not synced)
+     *  first. That is how a spill file works: never published, so gone when closed. */
     sinter_status (*read)(sinter_io_file *file, const sinter_io_range *ranges, size_t count,
                           sinter_error *err);
     /** Begin a read whose range stays untouched by the caller until read_end. May block. */
