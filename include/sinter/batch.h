@@ -127,6 +127,7 @@ typedef struct sinter_block_info {
     bool is_last;        /* last block of its file */
     sinter_bytes first_key;
     sinter_bytes last_key;
+    uint64_t first_prefix; /* of first_key, as the batch's prefixes */
     int64_t sequence_min;
     int64_t sequence_max;
     uint64_t raw_bytes;    /* keys + values */
