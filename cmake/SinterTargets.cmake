@@ -2,7 +2,18 @@
 
 # sinter_room(compact partition.c ...): one object library a room; paths relative to the caller.
 function(sinter_room name)
-  add_library(sinter_${name} OBJECT ${ARGN})
+  set(sources "")
+  foreach(source ${ARGN})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+      list(APPEND sources ${source})
+    else()
+      message(WARNING "src/${name}/${source} does not exist")
+    endif()
+  endforeach()
+  if(NOT sources)
+    return()
+  endif()
+  add_library(sinter_${name} OBJECT ${sources})
   target_include_directories(sinter_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   target_compile_definitions(sinter_${name} PRIVATE SINTER_BUILDING)
@@ -27,7 +38,8 @@ function(sinter_library)
       EXPORT_NAME sinter_${kind} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
     target_include_directories(sinter_${kind} PUBLIC
       $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-      $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include> $<INSTALL_INTERFACE:include>)
+      $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+      $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(sinter_${kind} PRIVATE ${SINTER_DEPENDENCIES})
     if(SINTER_SANITIZE)
       target_link_options(sinter_${kind} PUBLIC -fsanitize=${SINTER_SANITIZE})
@@ -36,6 +48,15 @@ function(sinter_library)
       target_link_options(sinter_${kind} PUBLIC --coverage)
     endif()
   endforeach()
+  # src/sinter.map lists what is exported; everything else stays inside.
+  set(map ${PROJECT_SOURCE_DIR}/src/sinter.map)
+  if(NOT APPLE)
+    target_link_options(sinter_shared PRIVATE -Wl,--version-script=${map})
+    set_property(TARGET sinter_shared APPEND PROPERTY LINK_DEPENDS ${map})
+    if(NOT SINTER_SANITIZE)
+      target_link_options(sinter_shared PRIVATE -Wl,--no-undefined)
+    endif()
+  endif()
 endfunction()
 
 # sinter_test(sst_block test_block.c ...): a Criterion program that sees the inside of the library.
