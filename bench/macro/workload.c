@@ -1,0 +1,258 @@
+#include "macro/workload.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Tags that keep the uses of the hash apart; per-run tags add 16 * run. */
+enum { TAG_PLACE = 1, TAG_DELETE = 2, TAG_VALUE = 3, TAG_KEY = 4, TAG_KEY_TAIL = 5, TAG_ZIPF = 6 };
+
+enum { DELETE_ONE_IN = 50, ZIPF_HOT_DIVISOR = 500, GROUPS_PER_WORD = 10, GROUP_BITS = 6 };
+
+static const uint64_t GOLDEN = UINT64_C(0x9E3779B97F4A7C15);
+
+/* Fields: name, seed, ids, stride, runs, key, value, placement, deletes, ties. */
+static const bench_workload WORKLOADS[] = {
+    {"W1", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, false},
+    {"W2", 2, 500000, 0, 8, 16, 1024, BENCH_PLACEMENT_OVERLAP, true, false},
+    {"W3", 3, 20000000, 0, 8, 8, 16, BENCH_PLACEMENT_OVERLAP, true, false},
+    {"W4", 4, 6000000, 0, 8, 16, 100, BENCH_PLACEMENT_DISJOINT, false, false},
+    {"W5", 5, 5000000, 0, 64, 16, 100, BENCH_PLACEMENT_OVERLAP, true, false},
+    {"W6", 6, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_ZIPF, true, false},
+    {"W1T", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, true},
+};
+
+size_t
+bench_workload_count(void)
+{
+    return sizeof WORKLOADS / sizeof WORKLOADS[0];
+}
+
+const char *
+bench_workload_name(size_t index)
+{
+    return index < bench_workload_count() ? WORKLOADS[index].name : NULL;
+}
+
+bool
+bench_workload_init(bench_workload *out, const char *name, uint64_t div)
+{
+    for (size_t i = 0; i < bench_workload_count(); i++) {
+        if (strcmp(WORKLOADS[i].name, name) == 0 && div > 0) {
+            *out = WORKLOADS[i];
+            out->id_count /= div;
+            if (out->id_count < out->run_count) {
+                return false; /* a segment of "disjoint" would be empty */
+            }
+            out->key_stride = UINT64_MAX / out->id_count;
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint64_t
+mix(uint64_t x)
+{
+    uint64_t z = x + GOLDEN;
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+static uint64_t
+hash_of(const bench_workload *workload, uint64_t id, uint64_t tag)
+{
+    return mix(mix(mix(workload->seed) ^ id) ^ tag);
+}
+
+static uint64_t
+run_tag(uint64_t tag, uint32_t run)
+{
+    return tag + UINT64_C(16) * run;
+}
+
+static void
+put_be64(uint8_t *out, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) {
+        out[i] = (uint8_t)(value >> (56 - 8 * i));
+    }
+}
+
+/* Bits 32 and 33 both 0: one id in four has a second version. */
+static bool
+has_second_version(uint64_t hash)
+{
+    return ((hash >> 32) & 3) == 0;
+}
+
+static bool
+is_member_overlap(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    const uint64_t hash = hash_of(workload, id, TAG_PLACE);
+    const uint64_t runs = workload->run_count;
+    const uint64_t home = hash % runs;
+
+    if (run == home) {
+        return true;
+    }
+    return has_second_version(hash) && run == (home + 1 + (hash >> 40) % (runs - 1)) % runs;
+}
+
+static bool
+is_member_disjoint(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    const uint64_t last = workload->run_count - 1;
+    const uint64_t segment_ids = workload->id_count / workload->run_count;
+    const uint64_t segment = id / segment_ids < last ? id / segment_ids : last;
+    const uint64_t offset = id - segment * segment_ids;
+    uint64_t hash = 0;
+
+    if (segment == last || offset < segment_ids - segment_ids / 50) {
+        return run == segment;
+    }
+    hash = hash_of(workload, id, TAG_PLACE);
+    if (run == segment + (hash & 1)) {
+        return true;
+    }
+    return run == segment + 1 - (hash & 1) && has_second_version(hash);
+}
+
+static bool
+is_member_zipf(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    uint64_t rank = 0;
+
+    if (run == 0) {
+        return true;
+    }
+    rank = 1 + (id * UINT64_C(2654435761)) % workload->id_count;
+    return hash_of(workload, id, run_tag(TAG_ZIPF, run)) % rank <
+           workload->id_count / ZIPF_HOT_DIVISOR;
+}
+
+static bool
+is_member(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    switch (workload->placement) {
+    case BENCH_PLACEMENT_DISJOINT:
+        return is_member_disjoint(workload, id, run);
+    case BENCH_PLACEMENT_ZIPF:
+        return is_member_zipf(workload, id, run);
+    case BENCH_PLACEMENT_OVERLAP:
+        break;
+    }
+    return is_member_overlap(workload, id, run);
+}
+
+static bool
+is_delete(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    return workload->has_deletes &&
+           hash_of(workload, id, run_tag(TAG_DELETE, run)) % DELETE_ONE_IN == 0;
+}
+
+static void
+make_key(const bench_workload *workload, uint64_t id, uint8_t *out)
+{
+    const uint64_t stride = workload->key_stride;
+    const uint64_t tail = hash_of(workload, id, TAG_KEY_TAIL);
+
+    assert(workload->key_bytes == 8 || workload->key_bytes == 16);
+    if (workload->has_ties) {
+        put_be64(out, (id >> 6) * (stride << 6));
+        put_be64(out + 8, (id & 63) << 58 | tail >> 6);
+        return;
+    }
+    put_be64(out, id * stride + hash_of(workload, id, TAG_KEY) % stride);
+    if (workload->key_bytes == 16) {
+        put_be64(out + 8, tail);
+    }
+}
+
+/* Printable bytes; the second half repeats the first, so that every codec finds something. */
+static void
+make_value(const bench_workload *workload, uint64_t id, uint32_t run, uint8_t *out)
+{
+    const uint32_t half = workload->value_bytes / 2;
+    uint64_t state = hash_of(workload, id, run_tag(TAG_VALUE, run));
+    uint32_t size = 0;
+
+    assert(workload->value_bytes % 2 == 0);
+    assert(workload->value_bytes <= BENCH_VALUE_BYTES_MAX);
+    while (size < half) {
+        uint64_t word = mix(state);
+
+        state += GOLDEN;
+        for (int i = 0; i < GROUPS_PER_WORD && size < half; i++) {
+            out[size++] = (uint8_t)(0x20 + (word & 63));
+            word >>= GROUP_BITS;
+        }
+    }
+    memcpy(out + half, out, half);
+}
+
+void
+bench_cursor_init(bench_cursor *cursor, const bench_workload *workload, uint32_t run)
+{
+    assert(run < workload->run_count || run == BENCH_LIVE);
+    memset(cursor, 0, sizeof *cursor);
+    cursor->workload = workload;
+    cursor->run = run;
+}
+
+/* The newest run that holds the id; every id has one. */
+static uint32_t
+newest_run(const bench_workload *workload, uint64_t id)
+{
+    uint32_t run = workload->run_count - 1;
+
+    while (!is_member(workload, id, run)) {
+        assert(run > 0);
+        run--;
+    }
+    return run;
+}
+
+bool
+bench_cursor_next(bench_cursor *cursor, bench_record *out)
+{
+    const bench_workload *workload = cursor->workload;
+
+    for (; cursor->next_id < workload->id_count; cursor->next_id++) {
+        const uint64_t id = cursor->next_id;
+        const bool live = cursor->run == BENCH_LIVE;
+        const uint32_t run = live ? newest_run(workload, id) : cursor->run;
+        bool dead = false;
+
+        if (!live && !is_member(workload, id, run)) {
+            continue;
+        }
+        dead = is_delete(workload, id, run);
+        if (live && dead) {
+            continue;
+        }
+        make_key(workload, id, cursor->key);
+        if (!dead) {
+            make_value(workload, id, run, cursor->value);
+        }
+        out->key = cursor->key;
+        out->key_bytes = workload->key_bytes;
+        out->value = cursor->value;
+        out->value_bytes = dead ? 0 : workload->value_bytes;
+        out->is_delete = dead;
+        cursor->next_id++;
+        return true;
+    }
+    return false;
+}
+
+uint64_t
+bench_fnv(uint64_t hash, const uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        hash = (hash ^ data[i]) * UINT64_C(0x100000001B3);
+    }
+    return hash;
+}
