@@ -6,13 +6,16 @@
 
 #include "sinter/base.h"
 #include "sinter/batch.h"
+#include "sinter/catalog.h"
 #include "sinter/compact.h"
 #include "sinter/doc.h"
 #include "sinter/env.h"
 #include "sinter/format.h"
 #include "sinter/io.h"
 #include "sinter/merge.h"
+#include "sinter/rows.h"
 #include "sinter/sst.h"
+#include "sinter/type.h"
 #include "sinter/version.h"
 
 #endif
