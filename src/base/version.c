@@ -14,8 +14,7 @@ static const char *const library_versions[] = {
 #ifdef SINTER_HAVE_URING
     "liburing " SINTER_LIBURING_VERSION,
 #endif
-    "xxhash " SINTER_XXHASH_VERSION,
-    "jansson " SINTER_JANSSON_VERSION,
+    "xxhash " SINTER_XXHASH_VERSION,     "jansson " SINTER_JANSSON_VERSION,
 };
 
 const char *

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""clang-tidy (see .clang-tidy) finds nothing in src. usage: check_tidy.py CLANG_TIDY BUILD_DIR"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import tree
+
+
+def tidy(command, build, path):
+    done = subprocess.run([command, "-p", build, "--quiet", str(path)], capture_output=True,
+                          text=True)
+    if done.returncode == 0:
+        return []
+    found = [line for line in done.stdout.splitlines() if "error:" in line or "warning:" in line]
+    return found or [f"{tree.name(path)}: {done.stderr.strip()}"]
+
+
+def main():
+    command, build = sys.argv[1:]
+    entries = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
+    paths = sorted({pathlib.Path(entry["file"]) for entry in entries})
+    paths = [path for path in paths if path.is_relative_to(tree.ROOT / "src")]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda path: tidy(command, build, path), paths)
+        findings = sorted({line for found in results for line in found})
+    tree.report(findings, len(paths), "files")
+
+
+if __name__ == "__main__":
+    main()
