@@ -102,6 +102,7 @@ typedef struct sinter_merge_input {
     uint32_t struct_size;
     uint32_t reserved;
     uint64_t estimated_bytes; /* size of the run, for choosing what to spill (spec 14.1) */
+    uint64_t memory_bytes;    /* what the open reader will need; 0: 1 MiB */
     /** Open the run's reader. Called at most once, on the merging thread. */
     sinter_status (*open)(void *ctx, const sinter_env *env, sinter_reader **out, sinter_error *err);
     void *ctx;

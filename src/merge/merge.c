@@ -1,0 +1,311 @@
+/*
+ * The merge as callers see it: chooses what to spill, opens the inputs, runs an engine, counts.
+ */
+#include "sinter/merge.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "merge/engine.h"
+#include "merge/spill.h"
+
+enum { OPEN_FILES_MAX = 512, OPEN_FILES_MIN = 2, INPUT_MEMORY_BYTES = 1024 * 1024 };
+
+struct sinter_merge {
+    const sinter_env *env;
+    sinter_merge_options options;
+    sinter__spill *spill;
+    sinter__input *inputs;
+    size_t input_count;
+    sinter__engine *engine;
+    sinter__sink sink;
+    uint64_t records_out;
+    bool is_at_end;
+};
+
+void
+sinter_merge_options_init(sinter_merge_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = (uint32_t)sizeof *options;
+    options->sort_engine = SINTER_SORT_LOSER_TREE;
+    options->spill_codec = SINTER_CODEC_ZSTD;
+    options->spill_codec_level = 1;
+}
+
+static uint64_t
+input_memory(const sinter_merge_input *input)
+{
+    return input->memory_bytes == 0 ? INPUT_MEMORY_BYTES : input->memory_bytes;
+}
+
+static uint64_t
+memory_left(const sinter_env *env)
+{
+    return sinter_memory_limit(env->memory) - sinter_memory_used(env->memory);
+}
+
+/* How many runs can stay on their data files. Part of the budget is kept back for the spilled ones
+ * once there are any. */
+static uint32_t
+direct_max(const sinter_env *env, const sinter_merge_input *inputs, size_t count,
+           const sinter_merge_options *options)
+{
+    const uint32_t files = options->open_files_max == 0 ? OPEN_FILES_MAX : options->open_files_max;
+    const uint64_t threshold = options->spill_threshold == 0 ? files : options->spill_threshold;
+    uint64_t direct = threshold < files ? threshold : files;
+    const uint64_t left = memory_left(env);
+    uint64_t largest = 0;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bytes = input_memory(&inputs[i]);
+
+        largest = bytes > largest ? bytes : largest;
+        total = total > UINT64_MAX - bytes ? UINT64_MAX : total + bytes;
+    }
+    if (total > left && largest > 0) {
+        const uint64_t fitting = left / 2 / largest;
+
+        direct = fitting < direct ? fitting : direct;
+    }
+    /* The file of the spilled runs is one more. */
+    direct = count > direct && direct == files ? direct - 1 : direct;
+    direct = direct < OPEN_FILES_MIN ? OPEN_FILES_MIN : direct;
+    return (uint32_t)(direct > UINT32_MAX ? UINT32_MAX : direct);
+}
+
+static sinter_status
+spill_inputs(sinter_merge *merge, const sinter_merge_input *inputs, const size_t *positions,
+             size_t count, sinter_error *err)
+{
+    const sinter__spill_options options = {
+        .dir = merge->options.spill_dir,
+        .codec = merge->options.spill_codec,
+        .codec_level = merge->options.spill_codec_level,
+        .is_cancelled = merge->options.is_cancelled,
+        .cancel_ctx = merge->options.cancel_ctx,
+    };
+
+    SINTER__CHECK(sinter__spill_create(merge->env, &options, &merge->spill, err));
+    for (size_t i = 0; i < count; i++) {
+        const sinter_merge_input *input = &inputs[positions[i]];
+        sinter_reader *reader = NULL;
+        sinter_status st = input->open(input->ctx, merge->env, &reader, err);
+
+        if (st == SINTER_OK) {
+            st = sinter__spill_run(merge->spill, reader, &merge->sink.counters, err);
+            reader->ops->close(reader);
+        }
+        SINTER__CHECK(st);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+open_direct(sinter_merge *merge, const sinter_merge_input *inputs, const size_t *positions,
+            size_t count, sinter_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const sinter_merge_input *input = &inputs[positions[i]];
+
+        SINTER__CHECK(input->open(input->ctx, merge->env, &merge->inputs[i].reader, err));
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+open_spilled(sinter_merge *merge, size_t direct_count, sinter_error *err)
+{
+    const size_t count = sinter__spill_run_count(merge->spill);
+
+    merge->input_count = direct_count + count;
+    for (size_t i = 0; i < count; i++) {
+        sinter__input *input = &merge->inputs[direct_count + i];
+
+        input->is_multi = sinter__spill_run_is_multi(merge->spill, i);
+        SINTER__CHECK(sinter__spill_open(merge->spill, i, &input->reader, err));
+    }
+    return SINTER_OK;
+}
+
+/* Memory that the direct inputs will take, and so is not the spilled ones'. */
+static uint64_t
+direct_memory(const sinter_merge_input *inputs, const size_t *positions, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        bytes += input_memory(&inputs[positions[i]]);
+    }
+    return bytes;
+}
+
+static sinter_status
+open_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
+            sinter_error *err)
+{
+    const sinter_env *env = merge->env;
+    uint64_t *sizes = NULL;
+    size_t *positions = NULL;
+    size_t direct = count;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(SINTER__NEW(env, sizes, count, err));
+    SINTER__TRY(SINTER__NEW(env, positions, count, err));
+    SINTER__TRY(SINTER__NEW(env, merge->inputs, count, err));
+    for (size_t i = 0; i < count; i++) {
+        sizes[i] = inputs[i].estimated_bytes;
+        positions[i] = i;
+    }
+    if (merge->options.spill_dir != NULL) {
+        direct = sinter_merge_spill_plan(
+            sizes, count, direct_max(env, inputs, count, &merge->options), positions);
+    }
+    if (direct < count) {
+        const uint64_t taken = direct_memory(inputs, positions, direct);
+        const uint64_t left = memory_left(env);
+
+        SINTER__TRY(spill_inputs(merge, inputs, positions + direct, count - direct, err));
+        SINTER__TRY(sinter__spill_fit(merge->spill, left > taken ? left - taken : 0,
+                                      &merge->sink.counters, err));
+    }
+    merge->input_count = direct;
+    SINTER__TRY(open_direct(merge, inputs, positions, direct, err));
+    if (direct < count) {
+        SINTER__TRY(open_spilled(merge, direct, err));
+    }
+out:
+    sinter__free(env, positions);
+    sinter__free(env, sizes);
+    return st;
+}
+
+static sinter_status
+create_engine(sinter_merge *merge, sinter_error *err)
+{
+    const sinter_merge_options *options = &merge->options;
+    const sinter__block_gate gate = {options->accepts_block, options->accepts_ctx};
+
+    if (options->sort_engine == SINTER_SORT_MIN_HEAP) {
+        return sinter__min_heap_create(merge->env, merge->inputs, merge->input_count,
+                                       &merge->engine, err);
+    }
+    if (!options->has_ages) {
+        return sinter__record_tree_create(merge->env, merge->inputs, merge->input_count,
+                                          &merge->engine, err);
+    }
+    return sinter__loser_tree_create(merge->env, merge->inputs, merge->input_count, gate,
+                                     &merge->engine, err);
+}
+
+static sinter_status
+check_arguments(const sinter_merge_input *inputs, size_t count,
+                const sinter_merge_options *options, sinter_error *err)
+{
+    SINTER__REQUIRE(err, options != NULL && options->struct_size == sizeof *options);
+    SINTER__REQUIRE(err, inputs != NULL || count == 0);
+    SINTER__REQUIRE(err, count <= UINT32_MAX);
+    SINTER__REQUIRE(err, options->sort_engine == SINTER_SORT_LOSER_TREE ||
+                             options->sort_engine == SINTER_SORT_MIN_HEAP);
+    SINTER__REQUIRE(err, options->spill_threshold != 1);
+    for (size_t i = 0; i < count; i++) {
+        SINTER__REQUIRE(err, inputs[i].open != NULL);
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter_merge_open(const sinter_env *env, const sinter_merge_input *inputs, size_t count,
+                  const sinter_merge_options *options, sinter_merge **out, sinter_error *err)
+{
+    sinter_merge *merge = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__CHECK(check_arguments(inputs, count, options, err));
+    SINTER__TRY(SINTER__NEW(env, merge, 1, err));
+    merge->env = env;
+    merge->options = *options;
+    merge->sink.function =
+        options->function == NULL ? sinter_merge_deduplicate(false) : options->function;
+    merge->sink.drop_delete = options->drop_delete;
+    merge->sink.has_ages = options->has_ages;
+    SINTER__TRY(open_inputs(merge, inputs, count, err));
+    SINTER__TRY(create_engine(merge, err));
+    *out = merge;
+    merge = NULL;
+out:
+    sinter_merge_close(merge);
+    return st;
+}
+
+sinter_status
+sinter_merge_next(sinter_merge *merge, sinter_range *ranges, size_t capacity, size_t *count_out,
+                  sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, merge != NULL && ranges != NULL && count_out != NULL && capacity > 0);
+    *count_out = 0;
+    if (merge->is_at_end) {
+        return SINTER_END;
+    }
+    if (merge->options.is_cancelled != NULL &&
+        merge->options.is_cancelled(merge->options.cancel_ctx)) {
+        return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled while merging");
+    }
+    if (merge->sink.function->ops->recycle != NULL) {
+        merge->sink.function->ops->recycle(merge->sink.function);
+    }
+    merge->sink.ranges = ranges;
+    merge->sink.capacity = capacity;
+    merge->sink.count = 0;
+    st = merge->engine->ops->fill(merge->engine, &merge->sink, err);
+    merge->is_at_end = st == SINTER_END;
+    if (st == SINTER_OK) {
+        assert(merge->sink.count > 0);
+        for (size_t i = 0; i < merge->sink.count; i++) {
+            merge->records_out += ranges[i].count;
+        }
+        *count_out = merge->sink.count;
+    }
+    return st;
+}
+
+void
+sinter_merge_counters_get(const sinter_merge *merge, sinter_merge_counters *out)
+{
+    const uint32_t struct_size = out->struct_size;
+
+    assert(struct_size == sizeof *out);
+    *out = merge->sink.counters;
+    out->struct_size = struct_size;
+    out->records_out = merge->records_out;
+    out->keys = merge->records_out + merge->sink.keys_lost;
+    if (merge->spill != NULL) {
+        out->spilled_bytes = sinter__spill_bytes(merge->spill);
+        out->spill_passes = sinter__spill_passes(merge->spill);
+    }
+}
+
+void
+sinter_merge_close(sinter_merge *merge)
+{
+    if (merge == NULL) {
+        return;
+    }
+    if (merge->engine != NULL) {
+        merge->engine->ops->destroy(merge->engine);
+    }
+    for (size_t i = 0; i < merge->input_count; i++) {
+        if (merge->inputs[i].reader != NULL) {
+            merge->inputs[i].reader->ops->close(merge->inputs[i].reader);
+        }
+    }
+    sinter__spill_destroy(merge->spill);
+    sinter__free(merge->env, merge->sink.group);
+    sinter__free(merge->env, merge->inputs);
+    sinter__free(merge->env, merge);
+}
