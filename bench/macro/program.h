@@ -1,0 +1,106 @@
+/*
+ * What all benchmark programs share: their command line, the clock, and the line they print.
+ *
+ *   PROGRAM build   --workload W1 --div 4 --codec lz4 --block-kib 64 --dir IN
+ *   PROGRAM compact --codec lz4 --block-kib 64 --dir IN --out OUT [--io auto] [--threads 1]
+ *   PROGRAM verify  --codec lz4 --block-kib 64 --dir OUT
+ *
+ * build makes one sorted file per run; compact merges them into OUT and prints what it cost;
+ * verify reads OUT and prints the number and the hash of its records. One JSON object a line.
+ */
+#ifndef BENCH_PROGRAM_H
+#define BENCH_PROGRAM_H
+
+#include "macro/workload.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { BENCH_CODEC_NONE = 0, BENCH_CODEC_LZ4 = 1, BENCH_CODEC_ZSTD = 2 };
+
+/** Output files roll at this size, in all programs. */
+#define BENCH_TARGET_FILE_BYTES (UINT64_C(128) << 20)
+
+/** The command line. Strings are those of argv. */
+typedef struct bench_options {
+    const char *command;
+    const char *workload;
+    const char *dir;
+    const char *out;
+    const char *io;
+    uint64_t div;
+    uint32_t block_bytes;
+    uint32_t threads;
+    int codec;       /* BENCH_CODEC_* */
+    int codec_level; /* zstd */
+} bench_options;
+
+/** What one compaction cost. */
+typedef struct bench_report {
+    double cpu_s; /* user + system, all threads */
+    double user_s;
+    double wall_s;
+    double rss_mib;      /* peak less that of the program at its start */
+    double rss_peak_mib; /* peak */
+    uint64_t file_bytes_in;
+    uint64_t file_bytes_out;
+    uint64_t blocks_in; /* stored blocks of the inputs; 0: not known */
+    uint64_t blocks_passed;
+    uint64_t io_reads;
+    uint64_t io_read_bytes;
+    uint64_t io_writes;
+    const char *io;      /* backend that served the reads */
+    const char *library; /* what was measured, with its version */
+} bench_report;
+
+/** Time and memory at some moment. */
+typedef struct bench_clock {
+    double user_s;
+    double system_s;
+    double wall_s;
+    double rss_peak_mib;
+} bench_clock;
+
+/** Running hash of records read back. Starts with BENCH_DIGEST_INIT. */
+typedef struct bench_digest {
+    uint64_t records;
+    uint64_t bytes;
+    uint64_t fnv;
+} bench_digest;
+
+#define BENCH_DIGEST_INIT    \
+    {                        \
+        0, 0, BENCH_FNV_INIT \
+    }
+
+/** Parse the command line; false after a message on stderr. */
+bool
+bench_options_parse(int argc, char **argv, bench_options *out);
+
+/** Read clock and peak memory. Call once at the start of main for the idle program's memory. */
+void
+bench_clock_read(bench_clock *out);
+
+/** Fill time and memory of `report` from three readings. */
+void
+bench_report_times(bench_report *report, const bench_clock *idle, const bench_clock *before,
+                   const bench_clock *after);
+
+/** Print as one line of JSON. */
+void
+bench_report_print(const bench_report *report);
+
+/** Add one record that was read back. */
+void
+bench_digest_add(bench_digest *digest, const uint8_t *key, size_t key_bytes, const uint8_t *value,
+                 size_t value_bytes);
+
+/** Print as one line of JSON. */
+void
+bench_digest_print(const bench_digest *digest);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
