@@ -1,0 +1,95 @@
+#include "io/io_base.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+sinter_status
+sinter__io_status(int sys_errno)
+{
+    switch (sys_errno) {
+    case ENOSPC:
+    case EDQUOT:
+        return SINTER_E_NO_SPACE;
+    case ENOENT:
+        return SINTER_E_NOT_FOUND;
+    case EEXIST:
+        return SINTER_E_EXISTS;
+    case ENOMEM:
+        return SINTER_E_NOMEM;
+    default:
+        return SINTER_E_IO;
+    }
+}
+
+static const char *
+errno_text(int sys_errno, char *buffer, size_t size)
+{
+#if defined(__GLIBC__)
+    return strerror_r(sys_errno, buffer, size);
+#else
+    return strerror_r(sys_errno, buffer, size) == 0 ? buffer : "unknown system error";
+#endif
+}
+
+sinter_status
+sinter__io_fail(sinter_error *err, int origin_line, const char *origin_file, int sys_errno,
+                const char *path, int64_t offset, const char *text)
+{
+    char words[128];
+
+    return sinter__fail(err, sinter__io_status(sys_errno), origin_file, origin_line, sys_errno,
+                        path, offset, "%s: %s", text, errno_text(sys_errno, words, sizeof words));
+}
+
+sinter_status
+sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wanted, size_t least,
+                      sinter_error *err)
+{
+    size_t bytes = wanted;
+    sinter_status st = SINTER_OK;
+
+    assert(wanted >= least && least % SINTER__IO_ALIGN == 0);
+    assert(chunk->block == NULL);
+    st = sinter_memory_reserve(env->memory, wanted, least == wanted ? err : NULL);
+    if (st != SINTER_OK && least < wanted) {
+        bytes = least;
+        st = sinter_memory_reserve(env->memory, least, err);
+    }
+    if (st != SINTER_OK) {
+        return st;
+    }
+    st = sinter__alloc(env, bytes + SINTER__IO_ALIGN, 1, &chunk->block, err);
+    if (st != SINTER_OK) {
+        sinter_memory_release(env->memory, bytes);
+        return st;
+    }
+    chunk->data =
+        (uint8_t *)chunk->block +
+        (SINTER__IO_ALIGN - (uintptr_t)chunk->block % SINTER__IO_ALIGN) % SINTER__IO_ALIGN;
+    chunk->capacity = bytes;
+    chunk->used = 0;
+    return SINTER_OK;
+}
+
+void
+sinter__io_chunk_fini(const sinter_env *env, sinter__io_chunk *chunk)
+{
+    if (chunk->block != NULL) {
+        sinter__free(env, chunk->block);
+        sinter_memory_release(env->memory, chunk->capacity);
+    }
+    memset(chunk, 0, sizeof *chunk);
+}
+
+sinter_status
+sinter__io_check_range(const char *path, const sinter_io_range *range, sinter_error *err)
+{
+    if (range->offset > (uint64_t)INT64_MAX || range->size > (uint64_t)INT64_MAX - range->offset) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, path,
+                              range->offset > (uint64_t)INT64_MAX ? INT64_MAX : range->offset,
+                              "no file reaches to byte %llu of a stretch of %zu",
+                              (unsigned long long)range->offset, range->size);
+    }
+    return SINTER_OK;
+}

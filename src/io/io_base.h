@@ -1,0 +1,91 @@
+/*
+ * What the built-in backends share: counters, failures from errno, aligned chunks.
+ */
+#ifndef SINTER_IO_IO_BASE_H
+#define SINTER_IO_IO_BASE_H
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "sinter/io.h"
+
+enum {
+    SINTER__IO_ALIGN = 4096,           /* address, offset and size of direct reads and writes */
+    SINTER__IO_CHUNK_BYTES = 1 << 20,  /* write-behind: what one write carries */
+    SINTER__IO_CHUNK_BYTES_MIN = 65536 /* the same where the memory budget is short */
+};
+
+/** Head of every built-in backend. Shared: counters are atomic, the rest never changes. */
+typedef struct sinter__io_base {
+    sinter_io io;
+    const sinter_env *env; /* borrowed */
+    _Atomic uint64_t reads;
+    _Atomic uint64_t read_bytes;
+    _Atomic uint64_t writes;
+    _Atomic uint64_t written_bytes;
+    _Atomic uint64_t syncs;
+    _Atomic uint64_t registered_buffers;
+} sinter__io_base;
+
+static inline void
+sinter__io_count(_Atomic uint64_t *counter, uint64_t amount)
+{
+    (void)atomic_fetch_add_explicit(counter, amount, memory_order_relaxed);
+}
+
+/** Status for an errno. Source: design 4.10, io.h. */
+sinter_status
+sinter__io_status(int sys_errno);
+
+/** Fill `err` with text, path, offset and the system's words for `sys_errno`. */
+sinter_status
+sinter__io_fail(sinter_error *err, int origin_line, const char *origin_file, int sys_errno,
+                const char *path, int64_t offset, const char *text);
+
+#define SINTER__IO_ERR(err, sys_errno, path, offset, text) \
+    sinter__io_fail((err), __LINE__, __FILE__, (sys_errno), (path), (int64_t)(offset), (text))
+
+/** An aligned stretch of memory that counts against the budget of the environment. */
+typedef struct sinter__io_chunk {
+    void *block; /* what the allocator gave */
+    uint8_t *data;
+    size_t capacity;
+    size_t used;
+} sinter__io_chunk;
+
+/**
+ * Get memory for a chunk: `wanted` bytes, or `least` where the budget refuses more. Both are
+ * multiples of SINTER__IO_ALIGN.
+ * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE
+ */
+sinter_status
+sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wanted, size_t least,
+                      sinter_error *err);
+/** Give it back; takes a zeroed chunk. */
+void
+sinter__io_chunk_fini(const sinter_env *env, sinter__io_chunk *chunk);
+
+/** Does the stretch lie within what a file offset can name? SINTER_E_CORRUPT if not. */
+sinter_status
+sinter__io_check_range(const char *path, const sinter_io_range *range, sinter_error *err);
+
+/** The failure of a read that met the end of the file at `offset` with `missing` bytes to go. */
+#define SINTER__IO_ERR_END(err, path, offset, missing)        \
+    SINTER__ERR_AT((err), SINTER_E_CORRUPT, (path), (offset), \
+                   "the file ends where %llu more bytes should be", (unsigned long long)(missing))
+
+extern const sinter_io_ops sinter__posix_ops;
+extern const sinter_io_ops sinter__memory_ops;
+#ifdef SINTER_HAVE_URING
+extern const sinter_io_ops sinter__uring_ops;
+#endif
+
+/** The memory backend; sinter_io_destroy() releases it. */
+sinter_status
+sinter__memory_create(const sinter_env *env, sinter_io **out, sinter_error *err);
+
+/** Drop what was not synced. SINTER_E_BUSY while files are open, SINTER_E_NOMEM never. */
+sinter_status
+sinter__memory_restart(sinter_io *io, sinter_error *err);
+
+#endif
