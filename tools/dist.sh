@@ -1,0 +1,24 @@
+#!/bin/sh
+# Build the Debian package and the source archive into dist/, and look into both.
+set -eu
+cd "$(dirname "$0")/.."
+version=$(sed -n 's/^project(sinter VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+
+mkdir -p dist
+git archive --format=tar.gz --prefix="sinter-$version/" -o "dist/sinter-$version.tar.gz" HEAD
+tar -tzf "dist/sinter-$version.tar.gz" | grep -q "^sinter-$version/CMakeLists.txt$"
+
+cmake --preset release -B build/dist -DSINTER_BUILD_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr
+cmake --build build/dist -j "$(nproc)"
+(cd build/dist && cpack -G DEB -B "$PWD/../../dist")
+rm -rf dist/_CPack_Packages
+for package in dist/*"_${version}_"*.deb; do
+    dpkg-deb --info "$package"
+    for file in bin/sinter include/sinter/sinter.h pkgconfig/sinter.pc sinterConfig.cmake; do
+        dpkg-deb --contents "$package" | grep -q "/$file$" || {
+            echo "dist: $package lacks $file" >&2
+            exit 1
+        }
+    done
+done
+ls -l dist

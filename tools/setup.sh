@@ -1,0 +1,43 @@
+#!/bin/sh
+# setup.sh run|test|aarch64: make sure that what building (run), checking (test) or cross-building
+# needs is installed. Debian packages, by apt when root; else the one line to run is printed.
+set -eu
+what=${1:-run}
+
+build="gcc libc6-dev make cmake ninja-build pkg-config liburing-dev libzstd-dev liblz4-dev
+    libxxhash-dev libjansson-dev"
+demo="lz4"
+checks="libcriterion-dev clang clang-format clang-tidy g++ python3 valgrind git"
+cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+
+case $what in
+run) wanted="$build $demo" ;;
+test) wanted="$build $checks" ;;
+aarch64) wanted="$build $checks $cross" ;;
+*)
+    echo "usage: setup.sh run|test|aarch64" >&2
+    exit 2
+    ;;
+esac
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "setup: this is no Debian; what is needed: $(echo $wanted)" >&2
+    exit 0
+fi
+missing=
+for package in $wanted; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+    echo "Packages are missing. Run this once, then the same command again:" >&2
+    echo "    sudo apt-get install -y --no-install-recommends$missing" >&2
+    exit 1
+fi
+echo "setup: installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -q </dev/null
+# shellcheck disable=SC2086 # the list is words
+apt-get install -q -y --no-install-recommends $missing </dev/null
