@@ -107,17 +107,50 @@ sinter__key_prefix(const uint8_t *key, size_t size)
     return sinter__get_be64(padded);
 }
 
+/** Order of `size` bytes as memcmp, by words: keys are short and a call would cost more. */
+static inline int
+sinter__bytes_compare(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    size_t at = 0;
+
+    if (size < 8) {
+        return size == 0 ? 0 : memcmp(a, b, size);
+    }
+    for (; at + 8 <= size; at += 8) {
+        const uint64_t word_a = sinter__get_be64(a + at);
+        const uint64_t word_b = sinter__get_be64(b + at);
+
+        if (word_a != word_b) {
+            return word_a < word_b ? -1 : 1;
+        }
+    }
+    if (at < size) { /* the last word overlaps bytes that are known to be equal */
+        const uint64_t word_a = sinter__get_be64(a + size - 8);
+        const uint64_t word_b = sinter__get_be64(b + size - 8);
+
+        return (word_a > word_b) - (word_a < word_b);
+    }
+    return 0;
+}
+
 /** Order of two keys as bytes: <0, 0, >0; on a common start the shorter one is first. */
 static inline int
 sinter__key_compare(sinter_bytes a, sinter_bytes b)
 {
     const size_t shorter = a.size < b.size ? a.size : b.size;
-    const int order = shorter == 0 ? 0 : memcmp(a.data, b.data, shorter);
+    const int order = sinter__bytes_compare(a.data, b.data, shorter);
 
     if (order != 0) {
         return order;
     }
     return (a.size > b.size) - (a.size < b.size);
+}
+
+/** Are two keys the same? */
+static inline bool
+sinter__key_equal(sinter_bytes a, sinter_bytes b)
+{
+    return a.size == b.size && sinter__bytes_compare(a.data, b.data, a.size) == 0;
 }
 
 #endif

@@ -35,12 +35,14 @@ typedef struct sinter__block_gate {
 } sinter__block_gate;
 
 /** All inputs start DRAINED and are borrowed. */
-sinter_status sinter__loser_tree_create(const sinter_env *env, sinter__input *inputs, size_t count,
-                                        sinter__block_gate gate, sinter__engine **out,
-                                        sinter_error *err);
-sinter_status sinter__min_heap_create(const sinter_env *env, sinter__input *inputs, size_t count,
-                                      sinter__engine **out, sinter_error *err);
-sinter_status sinter__record_tree_create(const sinter_env *env, sinter__input *inputs,
-                                         size_t count, sinter__engine **out, sinter_error *err);
+sinter_status
+sinter__loser_tree_create(const sinter_env *env, sinter__input *inputs, size_t count,
+                          sinter__block_gate gate, sinter__engine **out, sinter_error *err);
+sinter_status
+sinter__min_heap_create(const sinter_env *env, sinter__input *inputs, size_t count,
+                        sinter__engine **out, sinter_error *err);
+sinter_status
+sinter__record_tree_create(const sinter_env *env, sinter__input *inputs, size_t count,
+                           sinter__engine **out, sinter_error *err);
 
 #endif

@@ -109,12 +109,12 @@ sinter__input_leave_row(sinter__input *input, sinter__input_state drained)
  * Bring a drained or lazy input to its next batch with a kept row: ACTIVE, or DONE.
  * Its last batch must not be in use any more. Counts rows read and dropped.
  */
-sinter_status sinter__input_load(sinter__input *input, sinter_merge_counters *counters,
-                                 sinter_error *err);
+sinter_status
+sinter__input_load(sinter__input *input, sinter_merge_counters *counters, sinter_error *err);
 
 /** As load, but stay in front of the next block without decoding it where that is possible. */
-sinter_status sinter__input_refill(sinter__input *input, sinter_merge_counters *counters,
-                                   sinter_error *err);
+sinter_status
+sinter__input_refill(sinter__input *input, sinter_merge_counters *counters, sinter_error *err);
 
 /** Does any of the inputs hold several versions of a key? */
 static inline bool

@@ -33,11 +33,8 @@ enum {
     GALLOP_PAYS_ROWS = 8 /* rows that a gallop must yield to have paid */
 };
 
-typedef struct tree_node {
-    uint64_t prefix;
-    uint64_t index; /* as wide as the prefix, so that both are exchanged alike */
-} tree_node;
-
+/* Prefixes and input numbers stand in arrays of their own, so that a match loads and stores plain
+ * words: as pairs, compilers join them into 16-byte moves that wait for the stores before them. */
 typedef struct loser_tree {
     sinter__engine engine;
     const sinter_env *env;
@@ -47,13 +44,14 @@ typedef struct loser_tree {
     size_t held_count; /* inputs HELD: must be refilled before the next match */
     uint32_t streak;
     uint32_t streak_max;
-    tree_node *nodes;   /* `count`, the winner first */
-    tree_node *scratch; /* 2 * count, for building */
+    uint64_t *prefixes; /* `count` nodes, the winner first */
+    uint32_t *indexes;  /* their inputs */
+    uint32_t *scratch;  /* 2 * count inputs, for building */
 } loser_tree;
 
 /* Does input a sort before input b? Their prefixes are equal. */
 static bool
-sorts_before(const loser_tree *tree, uint64_t a, uint64_t b)
+sorts_before(const loser_tree *tree, uint32_t a, uint32_t b)
 {
     const sinter__input *input_a = &tree->inputs[a];
     const sinter__input *input_b = &tree->inputs[b];
@@ -67,54 +65,59 @@ sorts_before(const loser_tree *tree, uint64_t a, uint64_t b)
     return order != 0 ? order < 0 : a < b;
 }
 
-static inline bool
-node_sorts_before(const loser_tree *tree, const tree_node *a, const tree_node *b)
-{
-    if (__builtin_expect(a->prefix == b->prefix, 0)) {
-        return sorts_before(tree, a->index, b->index);
-    }
-    return a->prefix < b->prefix;
-}
-
 /* Input `index`, the last winner, has a new key: play its matches again up to the top. */
 static inline void
-replay(loser_tree *tree, uint64_t index, uint64_t prefix)
+replay(loser_tree *tree, uint32_t index, uint64_t prefix)
 {
-    tree_node *nodes = tree->nodes;
-    tree_node winner = {prefix, index};
+    uint64_t *prefixes = tree->prefixes;
+    uint32_t *indexes = tree->indexes;
 
     for (size_t i = (index + tree->count) >> 1; i > 0; i >>= 1) {
-        const tree_node loser = nodes[i];
-        const uint64_t swap = (uint64_t)0 - (uint64_t)node_sorts_before(tree, &loser, &winner);
-        const uint64_t prefix_bits = (loser.prefix ^ winner.prefix) & swap;
-        const uint64_t index_bits = (loser.index ^ winner.index) & swap;
+        const uint64_t loser_prefix = prefixes[i];
+        const uint32_t loser_index = indexes[i];
+        bool loser_wins = loser_prefix < prefix;
 
-        nodes[i].prefix = loser.prefix ^ prefix_bits;
-        nodes[i].index = loser.index ^ index_bits;
-        winner.prefix ^= prefix_bits;
-        winner.index ^= index_bits;
+        if (__builtin_expect(loser_prefix == prefix, 0)) {
+            loser_wins = sorts_before(tree, loser_index, index);
+        }
+        { /* the exchange, without a branch that nobody could predict */
+            const uint64_t swap = (uint64_t)0 - (uint64_t)loser_wins;
+            const uint64_t prefix_bits = (loser_prefix ^ prefix) & swap;
+            const uint32_t index_bits = (loser_index ^ index) & (uint32_t)swap;
+
+            prefixes[i] = loser_prefix ^ prefix_bits;
+            indexes[i] = loser_index ^ index_bits;
+            prefix ^= prefix_bits;
+            index ^= index_bits;
+        }
     }
-    nodes[0] = winner;
+    prefixes[0] = prefix;
+    indexes[0] = index;
 }
 
 static void
 build(loser_tree *tree)
 {
     const size_t count = tree->count;
-    tree_node *winners = tree->scratch;
+    uint32_t *winners = tree->scratch;
 
     for (size_t i = 0; i < count; i++) {
-        winners[count + i] = (tree_node){sinter__input_prefix(&tree->inputs[i]), i};
+        winners[count + i] = (uint32_t)i;
     }
     for (size_t i = count - 1; i > 0; i--) {
-        const tree_node *left = &winners[2 * i];
-        const tree_node *right = &winners[2 * i + 1];
-        const bool right_wins = node_sorts_before(tree, right, left);
+        const uint32_t left = winners[2 * i];
+        const uint32_t right = winners[2 * i + 1];
+        const uint64_t left_prefix = sinter__input_prefix(&tree->inputs[left]);
+        const uint64_t right_prefix = sinter__input_prefix(&tree->inputs[right]);
+        const bool right_wins = left_prefix == right_prefix ? sorts_before(tree, right, left)
+                                                            : right_prefix < left_prefix;
 
-        winners[i] = right_wins ? *right : *left;
-        tree->nodes[i] = right_wins ? *left : *right;
+        winners[i] = right_wins ? right : left;
+        tree->indexes[i] = right_wins ? left : right;
+        tree->prefixes[i] = right_wins ? left_prefix : right_prefix;
     }
-    tree->nodes[0] = winners[1];
+    tree->indexes[0] = winners[1];
+    tree->prefixes[0] = sinter__input_prefix(&tree->inputs[winners[1]]);
 }
 
 /* The input that would win without the winner: the best of those that lost to it directly. NULL if
@@ -122,26 +125,27 @@ build(loser_tree *tree)
 static const sinter__input *
 runner_up(const loser_tree *tree)
 {
-    const tree_node *best = NULL;
+    size_t best = 0;
 
-    for (size_t i = (tree->nodes[0].index + tree->count) >> 1; i > 0; i >>= 1) {
-        if (best == NULL || node_sorts_before(tree, &tree->nodes[i], best)) {
-            best = &tree->nodes[i];
+    for (size_t i = (tree->indexes[0] + tree->count) >> 1; i > 0; i >>= 1) {
+        if (best == 0 || tree->prefixes[i] < tree->prefixes[best] ||
+            (tree->prefixes[i] == tree->prefixes[best] &&
+             sorts_before(tree, tree->indexes[i], tree->indexes[best]))) {
+            best = i;
         }
     }
-    if (best == NULL || !sinter__input_has_key(&tree->inputs[best->index])) {
+    if (best == 0 || !sinter__input_has_key(&tree->inputs[tree->indexes[best]])) {
         return NULL;
     }
-    return &tree->inputs[best->index];
+    return &tree->inputs[tree->indexes[best]];
 }
 
 static bool
 winner_has_key(const loser_tree *tree, sinter_bytes key)
 {
-    const sinter__input *winner = &tree->inputs[tree->nodes[0].index];
+    const sinter__input *winner = &tree->inputs[tree->indexes[0]];
 
-    return sinter__input_has_key(winner) &&
-           sinter__key_compare(sinter__input_key(winner), key) == 0;
+    return sinter__input_has_key(winner) && sinter__key_equal(sinter__input_key(winner), key);
 }
 
 static sinter_status
@@ -161,7 +165,7 @@ refill_held(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 static void
 advance_in_group(loser_tree *tree)
 {
-    const uint64_t index = tree->nodes[0].index;
+    const uint32_t index = tree->indexes[0];
     sinter__input *input = &tree->inputs[index];
 
     sinter__input_leave_row(input, SINTER__INPUT_HELD);
@@ -178,7 +182,7 @@ take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint
 
     SINTER__CHECK(sinter__sink_group_add(tree->env, sink, batch, row, err));
     while (winner_has_key(tree, key)) {
-        const uint64_t index = tree->nodes[0].index;
+        const uint32_t index = tree->indexes[0];
         sinter__input *input = &tree->inputs[index];
 
         if (input->state == SINTER__INPUT_LAZY) {
@@ -223,7 +227,7 @@ gallop_search(const sinter__input *input, uint64_t bound)
 static void
 gallop(loser_tree *tree, sinter__sink *sink)
 {
-    const uint64_t index = tree->nodes[0].index;
+    const uint32_t index = tree->indexes[0];
     sinter__input *input = &tree->inputs[index];
     const sinter__input *second = runner_up(tree);
     const uint64_t bound = second == NULL ? UINT64_MAX : sinter__input_prefix(second);
@@ -257,8 +261,9 @@ static sinter_status
 run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 {
     while (!sinter__sink_is_full(sink)) {
-        const tree_node winner = tree->nodes[0];
-        sinter__input *input = &tree->inputs[winner.index];
+        const uint32_t index = tree->indexes[0];
+        const uint64_t prefix = tree->prefixes[0];
+        sinter__input *input = &tree->inputs[index];
         const sinter_batch *batch = input->batch;
         const uint32_t row = input->row;
 
@@ -266,8 +271,8 @@ run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
             return SINTER_OK;
         }
         input->row = row + 1;
-        replay(tree, winner.index, input->prefixes[row + 1]);
-        if (__builtin_expect(tree->nodes[0].prefix == winner.prefix, 0) &&
+        replay(tree, index, input->prefixes[row + 1]);
+        if (__builtin_expect(tree->prefixes[0] == prefix, 0) &&
             winner_has_key(tree, sinter_batch_key(batch, row))) {
             tree->streak = 0;
             SINTER__CHECK(take_group(tree, sink, batch, row, err));
@@ -277,10 +282,8 @@ run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
             continue;
         }
         sinter__sink_row(sink, batch, row);
-        tree->streak =
-            (tree->streak + 1) & ((uint32_t)0 - (uint32_t)(tree->nodes[0].index == winner.index));
-        if (__builtin_expect(tree->streak >= tree->streak_max, 0) &&
-            !sinter__sink_is_full(sink)) {
+        tree->streak = (tree->streak + 1) & ((uint32_t)0 - (uint32_t)(tree->indexes[0] == index));
+        if (__builtin_expect(tree->streak >= tree->streak_max, 0) && !sinter__sink_is_full(sink)) {
             gallop(tree, sink);
         }
     }
@@ -291,7 +294,7 @@ run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 static sinter_status
 step_at_border(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 {
-    const uint64_t index = tree->nodes[0].index;
+    const uint32_t index = tree->indexes[0];
     sinter__input *input = &tree->inputs[index];
     const sinter_batch *batch = input->batch;
     const uint32_t row = input->row;
@@ -301,7 +304,7 @@ step_at_border(loser_tree *tree, sinter__sink *sink, sinter_error *err)
     if (sinter__input_is_at_last_row(input)) {
         const sinter__input *second = runner_up(tree);
 
-        if (second == NULL || sinter__key_compare(sinter__input_key(second), key) != 0) {
+        if (second == NULL || !sinter__key_equal(sinter__input_key(second), key)) {
             sinter__sink_row(sink, batch, row);
             sinter__input_drain(input, SINTER__INPUT_DRAINED);
             return SINTER_OK;
@@ -320,7 +323,7 @@ step_at_border(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 static sinter_status
 meet_block(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_error *err)
 {
-    const uint64_t index = tree->nodes[0].index;
+    const uint32_t index = tree->indexes[0];
     sinter__input *input = &tree->inputs[index];
     const sinter_block_info *info = input->info;
     const sinter__input *second = runner_up(tree);
@@ -353,7 +356,7 @@ meet_block(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_er
 static sinter_status
 refill_winner(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 {
-    const uint64_t index = tree->nodes[0].index;
+    const uint32_t index = tree->indexes[0];
 
     SINTER__CHECK(sinter__input_refill(&tree->inputs[index], &sink->counters, err));
     replay(tree, index, sinter__input_prefix(&tree->inputs[index]));
@@ -381,7 +384,7 @@ loser_tree_fill(sinter__engine *engine, sinter__sink *sink, sinter_error *err)
         if (sinter__sink_is_full(sink) || tree->held_count > 0) {
             continue;
         }
-        switch (tree->inputs[tree->nodes[0].index].state) {
+        switch (tree->inputs[tree->indexes[0]].state) {
         case SINTER__INPUT_ACTIVE:
             SINTER__CHECK(step_at_border(tree, sink, err));
             break;
@@ -407,7 +410,8 @@ loser_tree_destroy(sinter__engine *engine)
     loser_tree *tree = (loser_tree *)engine;
 
     sinter__free(tree->env, tree->scratch);
-    sinter__free(tree->env, tree->nodes);
+    sinter__free(tree->env, tree->indexes);
+    sinter__free(tree->env, tree->prefixes);
     sinter__free(tree->env, tree);
 }
 
@@ -428,7 +432,8 @@ sinter__loser_tree_create(const sinter_env *env, sinter__input *inputs, size_t c
     tree->count = count;
     tree->gate = gate;
     tree->streak_max = STREAK_FIRST;
-    SINTER__TRY(SINTER__NEW(env, tree->nodes, count, err));
+    SINTER__TRY(SINTER__NEW(env, tree->prefixes, count, err));
+    SINTER__TRY(SINTER__NEW(env, tree->indexes, count, err));
     SINTER__TRY(SINTER__NEW(env, tree->scratch, 2 * count, err));
     for (size_t i = 0; i < count; i++) {
         assert(inputs[i].state == SINTER__INPUT_DRAINED);

@@ -142,8 +142,7 @@ direct_memory(const sinter_merge_input *inputs, const size_t *positions, size_t 
 }
 
 static sinter_status
-open_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
-            sinter_error *err)
+open_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count, sinter_error *err)
 {
     const sinter_env *env = merge->env;
     uint64_t *sizes = NULL;
@@ -200,8 +199,8 @@ create_engine(sinter_merge *merge, sinter_error *err)
 }
 
 static sinter_status
-check_arguments(const sinter_merge_input *inputs, size_t count,
-                const sinter_merge_options *options, sinter_error *err)
+check_arguments(const sinter_merge_input *inputs, size_t count, const sinter_merge_options *options,
+                sinter_error *err)
 {
     SINTER__REQUIRE(err, options != NULL && options->struct_size == sizeof *options);
     SINTER__REQUIRE(err, inputs != NULL || count == 0);

@@ -7,6 +7,7 @@
 #include "sinter/merge.h"
 
 /** Is it deduplicate without ignore-delete, whose result is simply the newest version? */
-bool sinter__is_deduplicate(const sinter_merge_function *function);
+bool
+sinter__is_deduplicate(const sinter_merge_function *function);
 
 #endif

@@ -26,8 +26,7 @@ heap_compare(const min_heap *heap, size_t a, size_t b, bool has_ages)
     const sinter__input *input_b = &heap->inputs[b];
     const sinter_row row_a = {input_a->batch, input_a->row};
     const sinter_row row_b = {input_b->batch, input_b->row};
-    const int order =
-        sinter__key_compare(sinter__input_key(input_a), sinter__input_key(input_b));
+    const int order = sinter__key_compare(sinter__input_key(input_a), sinter__input_key(input_b));
 
     if (order != 0) {
         return order;

@@ -56,17 +56,19 @@ sinter__sink_row(sinter__sink *sink, const sinter_batch *batch, uint32_t row)
  * Put rows [first, end), each the only version of its key, as far as there is room.
  * @return the first row that was not put; `end` if all were
  */
-uint32_t sinter__sink_rows(sinter__sink *sink, const sinter_batch *batch, uint32_t first,
-                           uint32_t end);
+uint32_t
+sinter__sink_rows(sinter__sink *sink, const sinter_batch *batch, uint32_t first, uint32_t end);
 
 /** Add a version to the group at hand. */
-sinter_status sinter__sink_group_add(const sinter_env *env, sinter__sink *sink,
-                                     const sinter_batch *batch, uint32_t row, sinter_error *err);
+sinter_status
+sinter__sink_group_add(const sinter_env *env, sinter__sink *sink, const sinter_batch *batch,
+                       uint32_t row, sinter_error *err);
 
 /**
  * Reduce the group at hand (at least two versions) and put the result; there must be room.
  * `is_sorted`: the engine has put the versions in their order.
  */
-sinter_status sinter__sink_group_end(sinter__sink *sink, bool is_sorted, sinter_error *err);
+sinter_status
+sinter__sink_group_end(sinter__sink *sink, bool is_sorted, sinter_error *err);
 
 #endif

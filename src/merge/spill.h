@@ -22,12 +22,14 @@ typedef struct sinter__spill_options {
     void *cancel_ctx;
 } sinter__spill_options;
 
-sinter_status sinter__spill_create(const sinter_env *env, const sinter__spill_options *options,
-                                   sinter__spill **out, sinter_error *err);
+sinter_status
+sinter__spill_create(const sinter_env *env, const sinter__spill_options *options,
+                     sinter__spill **out, sinter_error *err);
 
 /** Write a whole run, as the next one. The reader is the caller's and is read to its end. */
-sinter_status sinter__spill_run(sinter__spill *spill, sinter_reader *reader,
-                                sinter_merge_counters *counters, sinter_error *err);
+sinter_status
+sinter__spill_run(sinter__spill *spill, sinter_reader *reader, sinter_merge_counters *counters,
+                  sinter_error *err);
 
 /**
  * Merge neighbouring runs, keeping every version, until one block of each fits into `memory_bytes`.
@@ -36,23 +38,29 @@ sinter_status sinter__spill_run(sinter__spill *spill, sinter_reader *reader,
  * @return SINTER_OK, SINTER_E_TOO_LARGE when not even two runs fit (names the least that works),
  *         failures of io and memory
  */
-sinter_status sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes,
-                                sinter_merge_counters *counters, sinter_error *err);
+sinter_status
+sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, sinter_merge_counters *counters,
+                  sinter_error *err);
 
-size_t sinter__spill_run_count(const sinter__spill *spill);
+size_t
+sinter__spill_run_count(const sinter__spill *spill);
 
 /** Can run `index` hold several versions of a key? */
-bool sinter__spill_run_is_multi(const sinter__spill *spill, size_t index);
+bool
+sinter__spill_run_is_multi(const sinter__spill *spill, size_t index);
 
 /** Open run `index`; the reader must be closed before the spill is destroyed. */
-sinter_status sinter__spill_open(sinter__spill *spill, size_t index, sinter_reader **out,
-                                 sinter_error *err);
+sinter_status
+sinter__spill_open(sinter__spill *spill, size_t index, sinter_reader **out, sinter_error *err);
 
 /** Bytes written to the file so far, and how often runs were merged beforehand. */
-uint64_t sinter__spill_bytes(const sinter__spill *spill);
-uint64_t sinter__spill_passes(const sinter__spill *spill);
+uint64_t
+sinter__spill_bytes(const sinter__spill *spill);
+uint64_t
+sinter__spill_passes(const sinter__spill *spill);
 
 /** Close the file, which removes it; release. Takes NULL. */
-void sinter__spill_destroy(sinter__spill *spill);
+void
+sinter__spill_destroy(sinter__spill *spill);
 
 #endif

@@ -17,8 +17,7 @@ reverse(size_t *items, size_t count)
 }
 
 size_t
-sinter_merge_spill_plan(const uint64_t *sizes, size_t count, uint32_t threshold,
-                        size_t *order_out)
+sinter_merge_spill_plan(const uint64_t *sizes, size_t count, uint32_t threshold, size_t *order_out)
 {
     size_t spilled = 0;
 

@@ -59,6 +59,7 @@ sinter__version_compare(const sinter_row *a, const sinter_row *b)
 }
 
 /** Sort versions of one key, oldest first. */
-void sinter__version_sort(sinter_row *rows, size_t count);
+void
+sinter__version_sort(sinter_row *rows, size_t count);
 
 #endif
