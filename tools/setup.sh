@@ -6,12 +6,11 @@ what=${1:-run}
 
 build="gcc libc6-dev make cmake ninja-build pkg-config liburing-dev libzstd-dev liblz4-dev
     libxxhash-dev libjansson-dev"
-demo="lz4"
 checks="libcriterion-dev clang clang-format clang-tidy g++ python3 valgrind git"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 case $what in
-run) wanted="$build $demo" ;;
+run) wanted="$build" ;;
 test) wanted="$build $checks" ;;
 aarch64) wanted="$build $checks $cross" ;;
 *)
