@@ -1,0 +1,341 @@
+#include "merge/spill.h"
+
+#include "merge/engine.h"
+#include "merge/spill_block.h"
+
+enum { FIT_RANGES = 256 };
+
+struct sinter__spill {
+    const sinter_env *env;
+    sinter__spill_options options;
+    sinter_io_file *file;
+    sinter__spill_writer writer;
+    sinter__spill_extent *extents;
+    size_t count;
+    size_t capacity;
+    uint64_t bytes_before; /* written to files that were given up */
+    uint64_t passes;
+};
+
+sinter_status
+sinter__spill_create(const sinter_env *env, const sinter__spill_options *options,
+                     sinter__spill **out, sinter_error *err)
+{
+    sinter__spill *spill = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    SINTER__TRY(SINTER__NEW(env, spill, 1, err));
+    spill->env = env;
+    spill->options = *options;
+    SINTER__TRY(sinter__codec_check(options->codec, err));
+    SINTER__TRY(env->io->ops->create(env->io, options->dir, 0, &spill->file, err));
+    spill->writer = (sinter__spill_writer){.env = env,
+                                           .file = spill->file,
+                                           .dir = options->dir,
+                                           .codec_id = options->codec,
+                                           .codec_level = options->codec_level,
+                                           .codec = {.env = env}};
+    *out = spill;
+    spill = NULL;
+out:
+    sinter__spill_destroy(spill);
+    return st;
+}
+
+void
+sinter__spill_destroy(sinter__spill *spill)
+{
+    if (spill == NULL) {
+        return;
+    }
+    sinter__spill_writer_fini(&spill->writer);
+    if (spill->file != NULL) {
+        spill->file->ops->close(spill->file);
+    }
+    sinter__free(spill->env, spill->extents);
+    sinter__free(spill->env, spill);
+}
+
+static sinter_status
+begin_extent(sinter__spill *spill, bool is_multi, sinter_error *err)
+{
+    if (spill->count == spill->capacity) {
+        const size_t capacity = spill->capacity == 0 ? 16 : spill->capacity * 2;
+
+        SINTER__CHECK(sinter__resize(spill->env, (void **)&spill->extents, capacity,
+                                     sizeof *spill->extents, err));
+        spill->capacity = capacity;
+    }
+    spill->writer.block_memory_max = 0;
+    spill->extents[spill->count] =
+        (sinter__spill_extent){.begin = spill->writer.offset, .is_multi = is_multi};
+    return SINTER_OK;
+}
+
+static sinter_status
+end_extent(sinter__spill *spill, sinter_error *err)
+{
+    sinter__spill_extent *extent = &spill->extents[spill->count];
+
+    SINTER__CHECK(sinter__spill_writer_flush(&spill->writer, err));
+    extent->end = spill->writer.offset;
+    /* A reader also holds offsets and, for other formats, what it thaws. */
+    extent->block_memory = spill->writer.block_memory_max * 2;
+    spill->count++;
+    return SINTER_OK;
+}
+
+static sinter_status
+check_cancelled(const sinter__spill *spill, sinter_error *err)
+{
+    if (spill->options.is_cancelled != NULL &&
+        spill->options.is_cancelled(spill->options.cancel_ctx)) {
+        return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled while spilling");
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__spill_run(sinter__spill *spill, sinter_reader *reader, sinter_merge_counters *counters,
+                  sinter_error *err)
+{
+    sinter__input input = {.reader = reader, .state = SINTER__INPUT_DRAINED};
+
+    SINTER__CHECK(begin_extent(spill, false, err));
+    for (;;) {
+        /* Counts dropped rows; the others are counted when they are read again. */
+        const uint64_t records_in = counters->records_in;
+
+        SINTER__CHECK(check_cancelled(spill, err));
+        SINTER__CHECK(sinter__input_load(&input, counters, err));
+        if (input.state == SINTER__INPUT_DONE) {
+            break;
+        }
+        while (input.state == SINTER__INPUT_ACTIVE) {
+            SINTER__CHECK(sinter__spill_writer_add(&spill->writer, input.batch, input.row, err));
+            counters->records_in--;
+            sinter__input_leave_row(&input, SINTER__INPUT_DRAINED);
+        }
+        assert(counters->records_in >= records_in);
+    }
+    SINTER__CHECK(end_extent(spill, err));
+    counters->spill_runs++;
+    return SINTER_OK;
+}
+
+/* ---- merging runs beforehand ---- */
+
+/* Keeps every version: "reduces" a group by writing it to the next file. */
+typedef struct keep_all {
+    sinter_merge_function function;
+    sinter__spill_writer *writer;
+    sinter__sink *sink;
+} keep_all;
+
+static sinter_status
+write_ranges(sinter__spill_writer *writer, sinter__sink *sink, sinter_error *err)
+{
+    for (size_t i = 0; i < sink->count; i++) {
+        const sinter_range *range = &sink->ranges[i];
+
+        for (uint32_t row = range->first; row < range->first + range->count; row++) {
+            SINTER__CHECK(sinter__spill_writer_add(writer, range->batch, row, err));
+        }
+    }
+    sink->count = 0;
+    return SINTER_OK;
+}
+
+static sinter_status
+keep_all_reduce(sinter_merge_function *function, const sinter_row *rows, size_t count,
+                sinter_row *out, sinter_error *err)
+{
+    keep_all *self = (keep_all *)function;
+
+    (void)out;
+    SINTER__CHECK(write_ranges(self->writer, self->sink, err));
+    for (size_t i = 0; i < count; i++) {
+        SINTER__CHECK(sinter__spill_writer_add(self->writer, rows[i].batch, rows[i].index, err));
+    }
+    return SINTER_END;
+}
+
+static const sinter_merge_function_ops keep_all_ops = {
+    .struct_size = (uint32_t)sizeof(sinter_merge_function_ops),
+    .name = "keep-all",
+    .reduce = keep_all_reduce,
+};
+
+static sinter_status
+merge_inputs(sinter__spill *from, sinter__spill *to, sinter__input *inputs, size_t count,
+             sinter_error *err)
+{
+    sinter_range ranges[FIT_RANGES];
+    sinter__sink sink = {.ranges = ranges, .capacity = FIT_RANGES, .has_ages = true};
+    keep_all function = {{&keep_all_ops}, &to->writer, &sink};
+    sinter__engine *engine = NULL;
+    sinter_status st = SINTER_OK;
+
+    sink.function = &function.function;
+    SINTER__TRY(sinter__loser_tree_create(from->env, inputs, count,
+                                          (sinter__block_gate){NULL, NULL}, &engine, err));
+    for (;;) {
+        SINTER__TRY(check_cancelled(from, err));
+        st = engine->ops->fill(engine, &sink, err);
+        if (st == SINTER_END) {
+            st = SINTER_OK;
+            break;
+        }
+        SINTER__TRY(st);
+        SINTER__TRY(write_ranges(&to->writer, &sink, err));
+    }
+out:
+    sinter__free(from->env, sink.group);
+    if (engine != NULL) {
+        engine->ops->destroy(engine);
+    }
+    return st;
+}
+
+/* Merge runs [first, first + count) of `from` into the next run of `to`. */
+static sinter_status
+merge_runs(sinter__spill *from, sinter__spill *to, size_t first, size_t count, sinter_error *err)
+{
+    sinter__input *inputs = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(SINTER__NEW(from->env, inputs, count, err));
+    for (size_t i = 0; i < count; i++) {
+        inputs[i].is_multi = from->extents[first + i].is_multi;
+        SINTER__TRY(sinter__spill_open(from, first + i, &inputs[i].reader, err));
+    }
+    SINTER__TRY(begin_extent(to, count > 1 || from->extents[first].is_multi, err));
+    SINTER__TRY(merge_inputs(from, to, inputs, count, err));
+    SINTER__TRY(end_extent(to, err));
+out:
+    for (size_t i = 0; inputs != NULL && i < count; i++) {
+        if (inputs[i].reader != NULL) {
+            inputs[i].reader->ops->close(inputs[i].reader);
+        }
+    }
+    sinter__free(from->env, inputs);
+    return st;
+}
+
+static uint64_t
+total_memory(const sinter__spill *spill)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < spill->count; i++) {
+        total += spill->extents[i].block_memory;
+    }
+    return total;
+}
+
+/* How many runs from `first` on can be open at once, beside the writer of their merge. */
+static size_t
+fan_in(const sinter__spill *spill, size_t first, uint64_t memory_bytes, uint64_t *least_out)
+{
+    uint64_t largest = 0;
+    uint64_t sum = 0;
+    size_t count = 0;
+
+    *least_out = 0;
+    for (size_t i = first; i < spill->count; i++) {
+        const uint64_t bytes = spill->extents[i].block_memory;
+        uint64_t needed = 0;
+
+        largest = bytes > largest ? bytes : largest;
+        sum += bytes;
+        /* The writer collects, gathers and encodes a block that may hold all versions of a key. */
+        needed = sum + 4 * largest;
+        if (i == first + 1) {
+            *least_out = needed;
+        }
+        if (needed > memory_bytes) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+/* One pass: groups of neighbouring runs into a new file, which takes the place of this one. */
+static sinter_status
+fit_pass(sinter__spill *spill, uint64_t memory_bytes, sinter_error *err)
+{
+    sinter__spill *next = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(sinter__spill_create(spill->env, &spill->options, &next, err));
+    for (size_t first = 0; first < spill->count;) {
+        uint64_t least = 0;
+        size_t count = fan_in(spill, first, memory_bytes, &least);
+
+        if (count < 2 && first + 1 < spill->count) {
+            SINTER__FAIL(err, SINTER_E_TOO_LARGE,
+                         "merging spilled runs needs %llu bytes, the memory budget leaves %llu",
+                         (unsigned long long)least, (unsigned long long)memory_bytes);
+        }
+        count = count == 0 ? 1 : count;
+        SINTER__TRY(merge_runs(spill, next, first, count, err));
+        first += count;
+    }
+    {
+        const sinter__spill old = *spill;
+
+        *spill = *next;
+        *next = old;
+    }
+    spill->bytes_before = next->bytes_before + next->writer.offset;
+    spill->passes = next->passes + 1;
+out:
+    sinter__spill_destroy(next);
+    return st;
+}
+
+sinter_status
+sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, sinter_merge_counters *counters,
+                  sinter_error *err)
+{
+    (void)counters;
+    while (spill->count > 1 && total_memory(spill) > memory_bytes) {
+        SINTER__CHECK(fit_pass(spill, memory_bytes, err));
+    }
+    return SINTER_OK;
+}
+
+size_t
+sinter__spill_run_count(const sinter__spill *spill)
+{
+    return spill->count;
+}
+
+bool
+sinter__spill_run_is_multi(const sinter__spill *spill, size_t index)
+{
+    assert(index < spill->count);
+    return spill->extents[index].is_multi;
+}
+
+sinter_status
+sinter__spill_open(sinter__spill *spill, size_t index, sinter_reader **out, sinter_error *err)
+{
+    assert(index < spill->count);
+    return sinter__spill_reader_open(spill->env, spill->file, spill->options.dir,
+                                     &spill->extents[index], out, err);
+}
+
+uint64_t
+sinter__spill_bytes(const sinter__spill *spill)
+{
+    return spill->bytes_before + spill->writer.offset;
+}
+
+uint64_t
+sinter__spill_passes(const sinter__spill *spill)
+{
+    return spill->passes;
+}
