@@ -1,0 +1,37 @@
+/*
+ * Structs that callers fill, in the version the caller was compiled with.
+ */
+#ifndef SINTER_COMPACT_LOAD_H
+#define SINTER_COMPACT_LOAD_H
+
+#include "sinter/compact.h"
+
+/**
+ * Copy a struct that begins with its size over defaults.
+ *
+ * A shorter one leaves the rest of `target` as it is; what a longer one has beyond `size` must be
+ * zero.
+ *
+ * @param target  holds the defaults, `size` bytes; its struct_size is kept
+ * @param source  the caller's
+ * @param name    of the struct, for the error
+ * @return        SINTER_OK, SINTER_E_INVALID
+ */
+sinter_status
+sinter__struct_load(void *target, size_t size, const void *source, const char *name,
+                    sinter_error *err);
+
+/** Options of a caller over the defaults, checked; NULL gives the defaults. @return OK, E_INVALID
+ */
+sinter_status
+sinter__compact_options_load(const sinter_compact_options *source, sinter_compact_options *out,
+                             sinter_error *err);
+
+/**
+ * Check what a task and a view need of each file's metadata: size of the struct, a name that is one
+ * path component, a level, keys in order. @return SINTER_OK, SINTER_E_INVALID (err->file names it)
+ */
+sinter_status
+sinter__file_meta_check(const sinter_file_meta *file, sinter_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Option values as text: sizes, numbers, ratios, yes and no. No locale has a say.
+ */
+#ifndef SINTER_COMPACT_PARSE_H
+#define SINTER_COMPACT_PARSE_H
+
+#include "sinter/base.h"
+
+/** Decimal digits with an optional '-'; blanks around are fine. @return OK, E_INVALID, E_OVERFLOW
+ */
+sinter_status
+sinter__parse_int(const char *text, int64_t *out, sinter_error *err);
+
+/** A plain decimal number of at most 15 digits, "0.7"; exact. @return OK, E_INVALID */
+sinter_status
+sinter__parse_ratio(const char *text, double *out, sinter_error *err);
+
+/** "true" or "false" in any case. @return OK, E_INVALID */
+sinter_status
+sinter__parse_bool(const char *text, bool *out, sinter_error *err);
+
+#endif

@@ -1,0 +1,381 @@
+#include "compact/rolling_writer.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/uuid.h"
+#include "compact/path.h"
+#include "sinter/io.h"
+
+struct sinter__rolling_writer {
+    const sinter_env *env;
+    const sinter__rolling_config *config;
+    char uuid[SINTER__UUID_CHARS + 1];
+    sinter_writer *current; /* NULL between files */
+    char *name;             /* of the current file */
+    char *path;
+    uint64_t rows_in_current;
+    uint64_t rows_finished;
+    uint64_t file_number;
+    char **finished; /* paths of files that may stand under their name */
+    size_t finished_count;
+    size_t finished_capacity;
+    int64_t finish_ns;
+    sinter_status deferred; /* a failure inside accepts */
+    sinter_error deferred_error;
+};
+
+static sinter_status
+make_name(const sinter__rolling_writer *writer, char **out, sinter_error *err)
+{
+    const sinter__rolling_config *config = writer->config;
+    const size_t size =
+        strlen(config->prefix) + sizeof writer->uuid + 24 + strlen(config->format->extension);
+
+    SINTER__CHECK(sinter__alloc(writer->env, size, 1, (void **)out, err));
+    (void)snprintf(*out, size, "%s%s-%llu%s", config->prefix, writer->uuid,
+                   (unsigned long long)writer->file_number, config->format->extension);
+    return SINTER_OK;
+}
+
+/* A UUID whose first name is free. One from the system always is; one from a seed comes again when
+ * the same program runs again. */
+static sinter_status
+draw_uuid(sinter__rolling_writer *writer, sinter_error *err)
+{
+    enum { ATTEMPTS_MAX = 64 };
+    const sinter_env *env = writer->env;
+    uint64_t nonce = (uint64_t)sinter__now_ms(env);
+
+    if (env->random_seed == 0) {
+        return sinter__uuid(env, nonce, writer->uuid, err);
+    }
+    for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++, nonce++) {
+        sinter_io_stat stat = {0};
+        char *name = NULL;
+        char *path = NULL;
+        sinter_status st = SINTER_OK;
+
+        SINTER__CHECK(sinter__uuid(env, nonce, writer->uuid, err));
+        SINTER__CHECK(make_name(writer, &name, err));
+        st = sinter__path_join(env, writer->config->dir, NULL, name, &path, err);
+        if (st == SINTER_OK) {
+            st = env->io->ops->stat(env->io, path, &stat, err);
+        }
+        sinter__free(env, path);
+        sinter__free(env, name);
+        if (st != SINTER_OK) {
+            return st == SINTER_E_NOT_FOUND ? SINTER_OK : st;
+        }
+    }
+    return SINTER__ERR_AT(err, SINTER_E_EXISTS, writer->config->dir, -1,
+                          "the names of %d seeded UUIDs are taken", ATTEMPTS_MAX);
+}
+
+sinter_status
+sinter__rolling_writer_create(const sinter_env *env, const sinter__rolling_config *config,
+                              sinter__rolling_writer **out, sinter_error *err)
+{
+    sinter__rolling_writer *writer = NULL;
+    sinter_status st = SINTER_OK;
+
+    assert(config->target_bytes > 0);
+    *out = NULL;
+    SINTER__TRY(SINTER__NEW(env, writer, 1, err));
+    writer->env = env;
+    writer->config = config;
+    SINTER__TRY(draw_uuid(writer, err));
+    *out = writer;
+    writer = NULL;
+out:
+    sinter__rolling_writer_destroy(writer);
+    return st;
+}
+
+static void
+leave_file(sinter__rolling_writer *writer)
+{
+    if (writer->current != NULL) {
+        writer->current->ops->close(writer->current);
+    }
+    sinter__free(writer->env, writer->path);
+    sinter__free(writer->env, writer->name);
+    writer->current = NULL;
+    writer->path = NULL;
+    writer->name = NULL;
+    writer->rows_in_current = 0;
+}
+
+static sinter_status
+enter_file(sinter__rolling_writer *writer, sinter_error *err)
+{
+    const sinter__rolling_config *config = writer->config;
+    sinter_status st = SINTER_OK;
+
+    assert(writer->current == NULL);
+    SINTER__TRY(make_name(writer, &writer->name, err));
+    SINTER__TRY(
+        sinter__path_join(writer->env, config->dir, NULL, writer->name, &writer->path, err));
+    st = config->format->open_writer(config->format->self, writer->env, writer->path,
+                                     &config->write, &writer->current, err);
+    if (st != SINTER_OK) {
+        writer->current = NULL;
+        sinter__fail_file(err, writer->path);
+        goto out;
+    }
+    writer->file_number++;
+out:
+    if (st != SINTER_OK) {
+        leave_file(writer);
+    }
+    return st;
+}
+
+static sinter_status
+add_to_result(const sinter__rolling_writer *writer, const sinter_file_stats *stats,
+              sinter_compact_result *result, sinter_error *err)
+{
+    const sinter_file_meta file = {
+        .struct_size = (uint32_t)sizeof file,
+        .level = writer->config->write.level,
+        .file_name = writer->name,
+        .dir = writer->config->meta_dir,
+        .file_size = stats->file_size,
+        .row_count = stats->row_count,
+        .delete_row_count = (int64_t)stats->retract_count,
+        .min_sequence_number = stats->sequence_min,
+        .max_sequence_number = stats->sequence_max,
+        .creation_time_ms = stats->creation_time_ms,
+        .min_key = stats->min_key,
+        .max_key = stats->max_key,
+        .schema_id = writer->config->schema_id,
+        .file_source = SINTER_FILE_SOURCE_COMPACT,
+        .upgraded_from = -1,
+    };
+
+    return sinter_compact_result_add_after(result, &file, err);
+}
+
+static void
+report_created(const sinter__rolling_writer *writer, const sinter_file_stats *stats)
+{
+    const sinter_listener *listener = writer->env->listener;
+
+    if (listener != NULL && listener->file_created != NULL) {
+        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                    .file = writer->path,
+                                    .bytes = stats->file_size,
+                                    .records = stats->row_count};
+
+        listener->file_created(listener->ctx, &event);
+    }
+}
+
+/* Room for one more path, so that nothing can fail between publishing a file and noting it. */
+static sinter_status
+reserve_finished(sinter__rolling_writer *writer, sinter_error *err)
+{
+    if (writer->finished_count == writer->finished_capacity) {
+        const size_t capacity = writer->finished_capacity < 8 ? 8 : writer->finished_capacity * 2;
+
+        SINTER__CHECK(sinter__resize(writer->env, (void **)&writer->finished, capacity,
+                                     sizeof *writer->finished, err));
+        writer->finished_capacity = capacity;
+    }
+    return SINTER_OK;
+}
+
+/* A failure inside accepts comes out here. */
+static sinter_status
+check_deferred(const sinter__rolling_writer *writer, sinter_error *err)
+{
+    if (writer->deferred != SINTER_OK && err != NULL) {
+        *err = writer->deferred_error;
+    }
+    return writer->deferred;
+}
+
+sinter_status
+sinter__rolling_writer_finish(sinter__rolling_writer *writer, sinter_compact_result *result,
+                              sinter_error *err)
+{
+    sinter_file_stats stats = {.struct_size = (uint32_t)sizeof stats};
+    const int64_t begin_ns = sinter__now_ns(writer->env);
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(check_deferred(writer, err));
+    if (writer->current == NULL || writer->rows_in_current == 0) {
+        leave_file(writer);
+        return SINTER_OK;
+    }
+    SINTER__CHECK(reserve_finished(writer, err));
+    st = writer->current->ops->finish(writer->current, &stats, err);
+    writer->finish_ns += sinter__now_ns(writer->env) - begin_ns;
+    if (st != SINTER_OK) {
+        sinter__fail_file(err, writer->path);
+    } else if (stats.row_count != writer->rows_in_current) {
+        st = SINTER__ERR_AT(err, SINTER_E_CONFLICT, writer->path, -1,
+                            "%llu rows were written, the finished file says %llu",
+                            (unsigned long long)writer->rows_in_current,
+                            (unsigned long long)stats.row_count);
+    } else {
+        writer->rows_finished += stats.row_count;
+        report_created(writer, &stats);
+        st = add_to_result(writer, &stats, result, err);
+    }
+    if (st != SINTER_E_EXISTS) {
+        /* Also after a failure: publishing may have worked and said otherwise. The name is ours
+         * alone, but for the one case where somebody had it before. */
+        writer->finished[writer->finished_count++] = writer->path;
+        writer->path = NULL;
+    }
+    leave_file(writer);
+    return st;
+}
+
+static uint64_t
+rows_of(const sinter_range *ranges, size_t taken, uint32_t taken_rows)
+{
+    uint64_t rows = taken_rows;
+
+    for (size_t i = 0; i < taken; i++) {
+        rows += ranges[i].count;
+    }
+    return rows;
+}
+
+/* Append to the current file once. A file that is still empty takes something in any case: its
+ * header alone may be larger than the target. */
+static sinter_status
+append_once(sinter__rolling_writer *writer, const sinter_range *ranges, size_t count,
+            size_t *taken_out, uint32_t *taken_rows_out, sinter_error *err)
+{
+    const uint64_t stop_bytes = writer->config->target_bytes;
+    sinter_status st = SINTER_OK;
+
+    *taken_out = 0;
+    *taken_rows_out = 0;
+    st = writer->current->ops->append(writer->current, ranges, count, stop_bytes, taken_out,
+                                      taken_rows_out, err);
+    if (st == SINTER_OK && *taken_out == 0 && *taken_rows_out == 0 &&
+        writer->rows_in_current == 0) {
+        sinter_range first = ranges[0];
+
+        first.count = (first.batch->flags & SINTER_BATCH_STORED) != 0 ? first.count : 1;
+        st = writer->current->ops->append(writer->current, &first, 1, UINT64_MAX, taken_out,
+                                          taken_rows_out, err);
+        if (st == SINTER_OK && first.count < ranges[0].count) {
+            *taken_rows_out += *taken_out == 1 ? 1 : 0;
+            *taken_out = 0;
+        }
+    }
+    if (st != SINTER_OK) {
+        sinter__fail_file(err, writer->path);
+        return st;
+    }
+    writer->rows_in_current += rows_of(ranges, *taken_out, *taken_rows_out);
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__rolling_writer_append(sinter__rolling_writer *writer, const sinter_range *ranges,
+                              size_t count, sinter_compact_result *result, sinter_error *err)
+{
+    size_t first = 0;
+    uint32_t rows_done = 0; /* of ranges[first] */
+
+    while (first < count) {
+        const sinter_range rest = {.batch = ranges[first].batch,
+                                   .first = ranges[first].first + rows_done,
+                                   .count = ranges[first].count - rows_done};
+        const bool is_cut = rows_done > 0;
+        const sinter_range *next = is_cut ? &rest : ranges + first;
+        size_t taken = 0;
+        uint32_t taken_rows = 0;
+
+        SINTER__CHECK(check_deferred(writer, err));
+        if (writer->current == NULL) {
+            SINTER__CHECK(enter_file(writer, err));
+        }
+        SINTER__CHECK(
+            append_once(writer, next, is_cut ? 1 : count - first, &taken, &taken_rows, err));
+        if (taken == 0 && taken_rows == 0) {
+            SINTER__CHECK(sinter__rolling_writer_finish(writer, result, err));
+        }
+        first += taken;
+        rows_done = taken == 0 ? rows_done + taken_rows : taken_rows;
+    }
+    return SINTER_OK;
+}
+
+bool
+sinter__rolling_writer_accepts(sinter__rolling_writer *writer, const sinter_block_info *info)
+{
+    if (writer->deferred == SINTER_OK && writer->current == NULL) {
+        writer->deferred = enter_file(writer, &writer->deferred_error);
+    }
+    return writer->deferred == SINTER_OK && writer->current->ops->accepts != NULL &&
+           writer->current->ops->accepts(writer->current, info);
+}
+
+int64_t
+sinter__rolling_writer_finish_ns(const sinter__rolling_writer *writer)
+{
+    return writer->finish_ns;
+}
+
+uint64_t
+sinter__rolling_writer_rows(const sinter__rolling_writer *writer)
+{
+    return writer->rows_finished;
+}
+
+sinter_status
+sinter__rolling_writer_keep(sinter__rolling_writer *writer, sinter_error *err)
+{
+    const sinter_env *env = writer->env;
+
+    assert(writer->current == NULL);
+    if (writer->finished_count > 0) {
+        SINTER__CHECK(env->io->ops->sync_dir(env->io, writer->config->dir, err));
+    }
+    for (size_t i = 0; i < writer->finished_count; i++) {
+        sinter__free(env, writer->finished[i]);
+    }
+    writer->finished_count = 0;
+    return SINTER_OK;
+}
+
+static void
+remove_finished(sinter__rolling_writer *writer)
+{
+    const sinter_env *env = writer->env;
+
+    for (size_t i = 0; i < writer->finished_count; i++) {
+        const char *path = writer->finished[i];
+
+        /* What can't be removed stays as an orphan: the failure that led here is the one told. */
+        if (env->io->ops->unlink(env->io, path, NULL) == SINTER_OK && env->listener != NULL &&
+            env->listener->file_deleted != NULL) {
+            const sinter_event event = {.struct_size = (uint32_t)sizeof event, .file = path};
+
+            env->listener->file_deleted(env->listener->ctx, &event);
+        }
+        sinter__free(env, path);
+    }
+    writer->finished_count = 0;
+}
+
+void
+sinter__rolling_writer_destroy(sinter__rolling_writer *writer)
+{
+    if (writer != NULL) {
+        leave_file(writer);
+        remove_finished(writer);
+        sinter__free(writer->env, writer->finished);
+        sinter__free(writer->env, writer);
+    }
+}

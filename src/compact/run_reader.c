@@ -1,0 +1,238 @@
+#include "compact/run_reader.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/env.h"
+#include "compact/age.h"
+#include "compact/path.h"
+
+typedef struct run_reader {
+    sinter_reader base;
+    const sinter_env *env;
+    sinter__run run;
+    size_t file_index;     /* of the open file, or of the next one */
+    sinter_reader *inner;  /* NULL between files */
+    char *path;            /* of the open file */
+    uint64_t rows_in_file; /* read from the open file */
+} run_reader;
+
+static const sinter_file_meta *
+open_file(const run_reader *reader)
+{
+    assert(reader->file_index < reader->run.count);
+    return reader->run.files[reader->file_index];
+}
+
+static void
+leave_file(run_reader *reader)
+{
+    if (reader->inner != NULL) {
+        reader->inner->ops->close(reader->inner);
+    }
+    sinter__free(reader->env, reader->path);
+    reader->inner = NULL;
+    reader->path = NULL;
+    reader->rows_in_file = 0;
+}
+
+static sinter_status
+enter_file(run_reader *reader, sinter_error *err)
+{
+    const sinter__read_config *config = reader->run.config;
+    const sinter_file_meta *file = open_file(reader);
+    const sinter_read_options options = {
+        .struct_size = (uint32_t)sizeof options,
+        .key_prefix_skip = reader->run.key_prefix_skip,
+        .origin = sinter__age_rank(reader->run.by_age, reader->run.by_age_count, file),
+        .has_begin_key = config->has_begin_key,
+        .has_end_key = config->has_end_key,
+        .keys_only = config->keys_only,
+        .direct = config->direct,
+        .begin_key = config->begin_key,
+        .end_key = config->end_key,
+        .expected_file_bytes = file->file_size,
+    };
+    const int64_t begin_ns = sinter__now_ns(reader->env);
+    sinter_status st = SINTER_OK;
+
+    assert(reader->inner == NULL);
+    SINTER__CHECK(sinter__path_of_file(reader->env, config->base_dir, file, &reader->path, err));
+    st = config->format->open_reader(config->format->self, reader->env, reader->path, &options,
+                                     &reader->inner, err);
+    config->counters->read_ns += sinter__now_ns(reader->env) - begin_ns;
+    if (st != SINTER_OK) {
+        reader->inner = NULL;
+        sinter__fail_file(err, reader->path);
+        return st;
+    }
+    config->counters->files_opened++;
+    return SINTER_OK;
+}
+
+/* The open file has no more rows: compare with its metadata and go on to the next one.
+ * SINTER_END after the last. */
+static sinter_status
+next_file(run_reader *reader, sinter_error *err)
+{
+    const sinter__read_config *config = reader->run.config;
+    const sinter_file_meta *file = open_file(reader);
+
+    if (!config->has_begin_key && !config->has_end_key && reader->rows_in_file != file->row_count) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->path, -1,
+                              "the file holds %llu rows, its metadata says %llu",
+                              (unsigned long long)reader->rows_in_file,
+                              (unsigned long long)file->row_count);
+    }
+    config->counters->bytes_done += file->file_size;
+    leave_file(reader);
+    reader->file_index++;
+    return reader->file_index == reader->run.count ? SINTER_END : enter_file(reader, err);
+}
+
+static sinter_status
+check_keys(const run_reader *reader, sinter_bytes first, sinter_bytes last, sinter_error *err)
+{
+    const sinter_file_meta *file = open_file(reader);
+
+    if (sinter__key_compare(first, file->min_key) < 0 ||
+        sinter__key_compare(last, file->max_key) > 0) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->path, -1,
+                              "the file holds keys outside of the range in its metadata");
+    }
+    return SINTER_OK;
+}
+
+static void
+count_rows(run_reader *reader, const sinter_batch *batch)
+{
+    assert(batch->row_count > 0);
+    reader->rows_in_file += batch->row_count;
+    reader->run.config->counters->rows_read += batch->row_count;
+}
+
+/* Which call is passed on to the open file's reader. */
+typedef enum call_kind { CALL_NEXT, CALL_TAKE } call_kind;
+
+static sinter_status
+call_timed(run_reader *reader, call_kind kind, const sinter_batch **out, sinter_error *err)
+{
+    const int64_t begin_ns = sinter__now_ns(reader->env);
+    const sinter_reader_ops *ops = reader->inner->ops;
+    sinter_status st = SINTER_OK;
+
+    st =
+        kind == CALL_NEXT ? ops->next(reader->inner, out, err) : ops->take(reader->inner, out, err);
+    reader->run.config->counters->read_ns += sinter__now_ns(reader->env) - begin_ns;
+    if (st < SINTER_OK) {
+        sinter__fail_file(err, reader->path);
+    }
+    return st;
+}
+
+static sinter_status
+run_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
+{
+    run_reader *reader = (run_reader *)base;
+    sinter_status st = SINTER_OK;
+
+    if (reader->file_index == reader->run.count) {
+        return SINTER_END;
+    }
+    while ((st = call_timed(reader, CALL_NEXT, out, err)) == SINTER_END) {
+        SINTER__CHECK(next_file(reader, err));
+    }
+    SINTER__CHECK(st);
+    count_rows(reader, *out);
+    reader->run.config->counters->blocks_read++;
+    return check_keys(reader, sinter_batch_key(*out, 0),
+                      sinter_batch_key(*out, (*out)->row_count - 1), err);
+}
+
+static sinter_status
+run_peek(sinter_reader *base, const sinter_block_info **out, sinter_error *err)
+{
+    run_reader *reader = (run_reader *)base;
+    sinter_status st = SINTER_OK;
+
+    if (reader->file_index == reader->run.count) {
+        return SINTER_END;
+    }
+    do {
+        if (reader->inner->ops->peek == NULL) {
+            return SINTER__ERR_AT(err, SINTER_E_INVALID, reader->path, -1,
+                                  "the format %s gives readers with and without stored blocks",
+                                  reader->run.config->format->name);
+        }
+        st = reader->inner->ops->peek(reader->inner, out, err);
+        if (st == SINTER_END) {
+            SINTER__CHECK(next_file(reader, err));
+        }
+    } while (st == SINTER_END);
+    if (st != SINTER_OK) {
+        sinter__fail_file(err, reader->path);
+        return st;
+    }
+    return check_keys(reader, (*out)->first_key, (*out)->last_key, err);
+}
+
+static sinter_status
+run_take(sinter_reader *base, const sinter_batch **out, sinter_error *err)
+{
+    run_reader *reader = (run_reader *)base;
+
+    assert(reader->inner != NULL);
+    SINTER__CHECK(call_timed(reader, CALL_TAKE, out, err));
+    count_rows(reader, *out);
+    return SINTER_OK;
+}
+
+static void
+run_close(sinter_reader *base)
+{
+    run_reader *reader = (run_reader *)base;
+
+    leave_file(reader);
+    sinter__free(reader->env, reader);
+}
+
+static const sinter_reader_ops run_ops_plain = {
+    .struct_size = (uint32_t)sizeof(sinter_reader_ops),
+    .next = run_next,
+    .close = run_close,
+};
+
+static const sinter_reader_ops run_ops_blocks = {
+    .struct_size = (uint32_t)sizeof(sinter_reader_ops),
+    .next = run_next,
+    .peek = run_peek,
+    .take = run_take,
+    .close = run_close,
+};
+
+sinter_status
+sinter__run_reader_open(const sinter_env *env, const sinter__run *run, sinter_reader **out,
+                        sinter_error *err)
+{
+    run_reader *reader = NULL;
+    sinter_status st = SINTER_OK;
+
+    assert(run->count > 0);
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(env, reader, 1, err));
+    reader->env = env;
+    reader->run = *run;
+    reader->base.ops = &run_ops_plain;
+    SINTER__TRY(enter_file(reader, err));
+    if (reader->inner->ops->peek != NULL) {
+        reader->base.ops = &run_ops_blocks;
+    }
+    *out = &reader->base;
+    reader = NULL;
+out:
+    if (reader != NULL) {
+        run_close(&reader->base);
+    }
+    return st;
+}

@@ -1,0 +1,55 @@
+/*
+ * The files of one run as one reader: lazily, one open at a time (spec/compaction.md 14, layer 3).
+ */
+#ifndef SINTER_COMPACT_RUN_READER_H
+#define SINTER_COMPACT_RUN_READER_H
+
+#include "sinter/compact.h"
+
+/** What reading cost so far. */
+typedef struct sinter__read_counters {
+    uint64_t files_opened;
+    uint64_t blocks_read; /* decoded */
+    uint64_t rows_read;
+    uint64_t bytes_done; /* sizes of the files that were read to their end */
+    int64_t read_ns;
+} sinter__read_counters;
+
+/** How the files of a merge are read; the same for all its runs. Borrowed by its readers. */
+typedef struct sinter__read_config {
+    const sinter_format *format;
+    const char *base_dir;
+    bool direct;
+    bool keys_only;
+    bool has_begin_key;
+    bool has_end_key;
+    sinter_bytes begin_key; /* inclusive */
+    sinter_bytes end_key;   /* exclusive */
+    sinter__read_counters *counters;
+} sinter__read_config;
+
+/** A run and what its files have in common with the others of the section. */
+typedef struct sinter__run {
+    const sinter__read_config *config;
+    const sinter_file_meta *const *files;  /* in key order */
+    size_t count;                          /* at least 1 */
+    const sinter_file_meta *const *by_age; /* all files of the section, oldest first */
+    size_t by_age_count;
+    uint32_t key_prefix_skip;
+} sinter__run;
+
+/**
+ * Open a run's first file; the others follow when it is drained.
+ *
+ * Batches carry the age rank of their file as origin. Stored blocks can be peeked at and taken if
+ * the format has them. What a file holds is compared with its metadata: keys outside of its range
+ * and another number of rows are SINTER_E_CORRUPT, since sections rest on them.
+ *
+ * @param run  copied; what it points to is borrowed until close
+ * @return     SINTER_OK, SINTER_E_NOMEM, failures of the format; err->file names the file
+ */
+sinter_status
+sinter__run_reader_open(const sinter_env *env, const sinter__run *run, sinter_reader **out,
+                        sinter_error *err);
+
+#endif

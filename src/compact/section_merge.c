@@ -1,0 +1,167 @@
+#include "compact/section_merge.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "compact/age.h"
+#include "compact/filter_reader.h"
+#include "compact/order_reader.h"
+
+/** Context of one merge input. */
+typedef struct section_run {
+    const sinter__merge_config *config;
+    sinter__run run;
+} section_run;
+
+struct sinter__section_merge {
+    const sinter_env *env;
+    sinter_merge *merge;
+    section_run *runs;
+    const sinter_file_meta **by_age;
+    size_t file_count;
+};
+
+void
+sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_options *options,
+                          const char *spill_dir)
+{
+    *config = (sinter__merge_config){.read.direct = options->direct};
+    sinter_merge_options_init(&config->merge);
+    config->merge.sort_engine = options->sort_engine;
+    config->merge.function = options->merge_engine == SINTER_MERGE_ENGINE_FIRST_ROW
+                                 ? sinter_merge_first_row(options->ignore_delete)
+                                 : sinter_merge_deduplicate(options->ignore_delete);
+    config->merge.has_ages = true;
+    config->merge.spill_threshold = options->sort_spill_threshold;
+    config->merge.open_files_max = options->open_files_max;
+    config->merge.spill_dir = spill_dir;
+    config->merge.spill_codec = options->spill_codec;
+    config->merge.spill_codec_level = options->spill_codec_level;
+}
+
+static sinter_status
+open_run(void *ctx, const sinter_env *env, sinter_reader **out, sinter_error *err)
+{
+    const section_run *run = ctx;
+    const sinter__merge_config *config = run->config;
+
+    SINTER__CHECK(sinter__run_reader_open(env, &run->run, out, err));
+    if (config->keep_record != NULL) {
+        SINTER__CHECK(
+            sinter__filter_reader_open(env, *out, config->keep_record, config->keep_ctx, out, err));
+    }
+    if (config->order != NULL) {
+        SINTER__CHECK(sinter__order_reader_open(env, *out, config->order, out, err));
+    }
+    return SINTER_OK;
+}
+
+/* All keys of a section lie between its smallest and its largest one, so they begin with what
+ * these two have in common. */
+static uint32_t
+common_prefix(const sinter_file_meta *const *files, size_t count)
+{
+    sinter_bytes low = files[0]->min_key;
+    sinter_bytes high = files[0]->max_key;
+    uint32_t size = 0;
+
+    for (size_t i = 1; i < count; i++) {
+        low = sinter__key_compare(files[i]->min_key, low) < 0 ? files[i]->min_key : low;
+        high = sinter__key_compare(files[i]->max_key, high) > 0 ? files[i]->max_key : high;
+    }
+    while (size < low.size && size < high.size && size < UINT32_MAX &&
+           low.data[size] == high.data[size]) {
+        size++;
+    }
+    return size;
+}
+
+static uint64_t
+run_bytes(const sinter_rewrite_run *run)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < run->count; i++) {
+        if (__builtin_add_overflow(bytes, run->files[i]->file_size, &bytes)) {
+            return UINT64_MAX;
+        }
+    }
+    return bytes;
+}
+
+static sinter_status
+note_files(sinter__section_merge *merge, const sinter_rewrite_section *section, sinter_error *err)
+{
+    size_t used = 0;
+
+    for (size_t r = 0; r < section->count; r++) {
+        merge->file_count += section->runs[r].count;
+    }
+    SINTER__CHECK(SINTER__NEW(merge->env, merge->by_age, merge->file_count, err));
+    for (size_t r = 0; r < section->count; r++) {
+        assert(section->runs[r].count > 0);
+        for (size_t i = 0; i < section->runs[r].count; i++) {
+            merge->by_age[used++] = section->runs[r].files[i];
+        }
+    }
+    sinter__age_sort(merge->by_age, merge->file_count);
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *config,
+                           const sinter_rewrite_section *section, sinter__section_merge **out,
+                           sinter_error *err)
+{
+    sinter__section_merge *merge = NULL;
+    sinter_merge_input *inputs = NULL;
+    uint32_t skip = 0;
+    sinter_status st = SINTER_OK;
+
+    assert(section->count > 0);
+    *out = NULL;
+    SINTER__TRY(SINTER__NEW(env, merge, 1, err));
+    merge->env = env;
+    SINTER__TRY(note_files(merge, section, err));
+    SINTER__TRY(SINTER__NEW(env, merge->runs, section->count, err));
+    SINTER__TRY(SINTER__NEW(env, inputs, section->count, err));
+    skip = common_prefix(merge->by_age, merge->file_count);
+    for (size_t r = 0; r < section->count; r++) {
+        merge->runs[r] = (section_run){.config = config,
+                                       .run = {.config = &config->read,
+                                               .files = section->runs[r].files,
+                                               .count = section->runs[r].count,
+                                               .by_age = merge->by_age,
+                                               .by_age_count = merge->file_count,
+                                               .key_prefix_skip = skip}};
+        inputs[r] = (sinter_merge_input){.struct_size = (uint32_t)sizeof inputs[r],
+                                         .estimated_bytes = run_bytes(&section->runs[r]),
+                                         .open = open_run,
+                                         .ctx = &merge->runs[r]};
+    }
+    SINTER__TRY(sinter_merge_open(env, inputs, section->count, &config->merge, &merge->merge, err));
+    *out = merge;
+    merge = NULL;
+out:
+    sinter__free(env, inputs);
+    sinter__section_merge_close(merge);
+    return st;
+}
+
+sinter_merge *
+sinter__section_merge_get(const sinter__section_merge *section)
+{
+    return section->merge;
+}
+
+void
+sinter__section_merge_close(sinter__section_merge *section)
+{
+    if (section != NULL) {
+        sinter_merge_close(section->merge);
+        sinter__free(section->env, section->runs);
+        sinter__free(section->env, section->by_age);
+        sinter__free(section->env, section);
+    }
+}

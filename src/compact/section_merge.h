@@ -1,0 +1,47 @@
+/*
+ * The merge of one section: readers over its runs' files, and the k-way merge over these
+ * (spec/compaction.md 14, layers 1 and 2). Used by the rewriter and by the merged view.
+ */
+#ifndef SINTER_COMPACT_SECTION_MERGE_H
+#define SINTER_COMPACT_SECTION_MERGE_H
+
+#include "compact/run_reader.h"
+
+/** What all section merges of a task or view share. Borrowed while a merge is open. */
+typedef struct sinter__merge_config {
+    sinter__read_config read;
+    sinter_merge_options merge; /* complete but for what depends on the section */
+    const sinter_order *order;  /* NULL: none */
+    bool (*keep_record)(void *ctx, const sinter_batch *batch, uint32_t row); /* NULL: all */
+    void *keep_ctx;
+} sinter__merge_config;
+
+/** Merge options as a task's options ask for. `spill_dir` is borrowed. */
+void
+sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_options *options,
+                          const char *spill_dir);
+
+/** One open section. Confined. */
+typedef struct sinter__section_merge sinter__section_merge;
+
+/**
+ * Open the merge of a section.
+ *
+ * @param section  at least one run, each with a file; its files are borrowed until close, its runs
+ *                 for the call
+ * @return         failures of sinter_merge_open()
+ */
+sinter_status
+sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *config,
+                           const sinter_rewrite_section *section, sinter__section_merge **out,
+                           sinter_error *err);
+
+/** The merge, for next and counters. */
+sinter_merge *
+sinter__section_merge_get(const sinter__section_merge *section);
+
+/** Close all files, release; takes NULL. */
+void
+sinter__section_merge_close(sinter__section_merge *section);
+
+#endif

@@ -1,0 +1,447 @@
+/*
+ * The compact task (spec/compaction.md 9, 10): which files of a unit are rewritten together, which
+ * only change their level.
+ *
+ *     sections in key order:   {A|B}   {C}    {D large}   {E}
+ *     candidate:               A|B     A|B C  -           E
+ *     what happens:                           rewrite(A|B, C), upgrade(D)    upgrade(E)
+ *
+ * Sections that need a merge, and small files beside them, are collected as the candidate. A large
+ * file flushes the candidate first: an output that spanned the large file's range would overlap it
+ * in the output level. Invariant: the candidate's sections ascend and nothing lies between them.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "compact/load.h"
+#include "compact/merge_rewriter.h"
+#include "compact/result.h"
+
+/** A task while it runs. */
+typedef struct task_walk {
+    const sinter_compact_task *task;
+    const sinter_rewriter *rewriter; /* NULL: plan only */
+    sinter_compact_result *result;
+    uint64_t small_file_bytes;
+    /* the candidate; room for every file of the task */
+    sinter_rewrite_section *sections;
+    sinter_rewrite_run *runs;
+    size_t section_count;
+    size_t run_count;
+} task_walk;
+
+static sinter_file_decision *
+decision_of(task_walk *walk, const sinter_file_meta *file)
+{
+    const size_t position = (size_t)(file - walk->task->files);
+
+    assert(position < walk->task->count);
+    return &walk->result->decisions[position];
+}
+
+static sinter_status
+check_cancelled(const sinter_compact_task *task, sinter_error *err)
+{
+    if (task->is_cancelled != NULL && task->is_cancelled(task->cancel_ctx)) {
+        return SINTER__ERR(err, SINTER_E_CANCELLED, "the task was cancelled");
+    }
+    return SINTER_OK;
+}
+
+/* The file is retired by a rewrite: into `before`, with its decision and counters. */
+static sinter_status
+retire(task_walk *walk, const sinter_file_meta *file, sinter_reason reason, sinter_error *err)
+{
+    sinter_file_decision *decision = decision_of(walk, file);
+
+    assert(decision->action == SINTER_ACTION_KEPT);
+    SINTER__CHECK(sinter__result_add_before(walk->result, file, err));
+    decision->action = SINTER_ACTION_REWRITTEN;
+    decision->reason = reason;
+    walk->result->counters.files_rewritten++;
+    walk->result->counters.bytes_read += file->row_count > 0 ? file->file_size : 0;
+    return SINTER_OK;
+}
+
+static sinter_status
+retire_section(task_walk *walk, const sinter_rewrite_section *section, sinter_reason reason,
+               sinter_error *err)
+{
+    for (size_t r = 0; r < section->count; r++) {
+        for (size_t i = 0; i < section->runs[r].count; i++) {
+            SINTER__CHECK(retire(walk, section->runs[r].files[i], reason, err));
+        }
+    }
+    return SINTER_OK;
+}
+
+/* Rewrite sections in one call; the caller retires the inputs. */
+static sinter_status
+rewrite(task_walk *walk, const sinter_rewrite_section *sections, size_t count, sinter_error *err)
+{
+    const sinter_rewrite_request request = {
+        .struct_size = (uint32_t)sizeof request,
+        .output_level = walk->task->output_level,
+        .drop_delete = walk->task->drop_delete,
+        .sections = sections,
+        .section_count = count,
+    };
+    const size_t first_new = walk->result->after.list.count;
+
+    SINTER__CHECK(check_cancelled(walk->task, err));
+    if (walk->rewriter == NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(walk->rewriter->rewrite(walk->rewriter->ctx, &request, walk->result, err));
+    for (size_t i = first_new; i < walk->result->after.list.count; i++) {
+        walk->result->counters.bytes_written += walk->result->after.list.files[i].file_size;
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+rewrite_alone(task_walk *walk, const sinter_file_meta *file, sinter_reason reason,
+              sinter_error *err)
+{
+    const sinter_rewrite_run run = {.files = &file, .count = 1};
+    const sinter_rewrite_section section = {.runs = &run, .count = 1};
+
+    SINTER__CHECK(rewrite(walk, &section, 1, err));
+    return retire(walk, file, reason, err);
+}
+
+/* Does the file need a rewrite although it could be upgraded? */
+static bool
+is_rewrite_forced(const task_walk *walk, const sinter_file_meta *file, sinter_reason *reason_out)
+{
+    const sinter_compact_task *task = walk->task;
+
+    if (task->output_level == task->max_level && file->delete_row_count != 0) {
+        *reason_out = file->delete_row_count > 0 ? SINTER_REASON_TOP_DELETES
+                                                 : SINTER_REASON_TOP_DELETES_UNKNOWN;
+        return true;
+    }
+    if (task->options->force_rewrite_all_files) {
+        *reason_out = SINTER_REASON_FORCED;
+        return true;
+    }
+    if (task->is_expired != NULL && task->is_expired(task->expire_ctx, file)) {
+        *reason_out = SINTER_REASON_EXPIRED;
+        return true;
+    }
+    return false;
+}
+
+static sinter_status
+upgrade(task_walk *walk, const sinter_file_meta *file, sinter_error *err)
+{
+    sinter_file_decision *decision = decision_of(walk, file);
+    sinter_reason reason = SINTER_REASON_AT_LEVEL;
+
+    if (is_rewrite_forced(walk, file, &reason)) {
+        return rewrite_alone(walk, file, reason, err);
+    }
+    if (file->level == walk->task->output_level) {
+        return SINTER_OK; /* stays "kept, at-level" */
+    }
+    SINTER__CHECK(sinter__result_add_before(walk->result, file, err));
+    SINTER__CHECK(sinter__result_add_upgraded(walk->result, file, walk->task->output_level, err));
+    decision->action = SINTER_ACTION_UPGRADED;
+    decision->reason = file->file_size < walk->small_file_bytes ? SINTER_REASON_SMALL_ALONE
+                                                                : SINTER_REASON_LARGE_ALONE;
+    walk->result->counters.files_upgraded++;
+    walk->result->counters.bytes_upgraded += file->file_size;
+    return SINTER_OK;
+}
+
+static sinter_status
+flush_candidate(task_walk *walk, sinter_error *err)
+{
+    const size_t count = walk->section_count;
+
+    walk->section_count = 0;
+    walk->run_count = 0;
+    if (count == 0) {
+        return SINTER_OK;
+    }
+    if (count == 1 && walk->sections[0].count == 1) {
+        const sinter_rewrite_run *run = &walk->sections[0].runs[0];
+
+        for (size_t i = 0; i < run->count; i++) {
+            SINTER__CHECK(upgrade(walk, run->files[i], err));
+        }
+        return SINTER_OK;
+    }
+    SINTER__CHECK(rewrite(walk, walk->sections, count, err));
+    for (size_t s = 0; s < count; s++) {
+        const sinter_reason reason =
+            walk->sections[s].count > 1 ? SINTER_REASON_OVERLAP : SINTER_REASON_SMALL_NEIGHBOURS;
+
+        SINTER__CHECK(retire_section(walk, &walk->sections[s], reason, err));
+    }
+    return SINTER_OK;
+}
+
+static void
+candidate_begin_section(task_walk *walk)
+{
+    assert(walk->section_count < walk->task->count);
+    walk->sections[walk->section_count++] =
+        (sinter_rewrite_section){.runs = &walk->runs[walk->run_count], .count = 0};
+}
+
+static void
+candidate_add_run(task_walk *walk, const sinter_file_meta *const *files, size_t count)
+{
+    assert(walk->run_count < walk->task->count);
+    walk->runs[walk->run_count++] = (sinter_rewrite_run){.files = files, .count = count};
+    walk->sections[walk->section_count - 1].count++;
+}
+
+static sinter_status
+walk_section(task_walk *walk, const sinter_partition *partition, size_t section, sinter_error *err)
+{
+    const size_t run_count = sinter_partition_run_count(partition, section);
+    const sinter_file_meta *const *files = NULL;
+    size_t count = 0;
+
+    if (run_count > 1) {
+        candidate_begin_section(walk);
+        for (size_t r = 0; r < run_count; r++) {
+            files = sinter_partition_run(partition, section, r, &count);
+            candidate_add_run(walk, files, count);
+        }
+        return SINTER_OK;
+    }
+    files = sinter_partition_run(partition, section, 0, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (files[i]->file_size < walk->small_file_bytes) {
+            candidate_begin_section(walk);
+            candidate_add_run(walk, &files[i], 1);
+        } else {
+            SINTER__CHECK(flush_candidate(walk, err));
+            SINTER__CHECK(upgrade(walk, files[i], err));
+        }
+    }
+    return SINTER_OK;
+}
+
+/* Files without rows belong to no section; they are retired and nothing is written for them. */
+static sinter_status
+retire_empty_files(task_walk *walk, sinter_error *err)
+{
+    for (size_t i = 0; i < walk->task->count; i++) {
+        if (walk->task->files[i].row_count == 0) {
+            SINTER__CHECK(retire(walk, &walk->task->files[i], SINTER_REASON_EMPTY, err));
+        }
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+walk_sections(const sinter_env *env, task_walk *walk, sinter_error *err)
+{
+    const int64_t begin_ns = sinter__now_ns(env);
+    sinter_partition *partition = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(
+        sinter_partition_create(env, walk->task->files, walk->task->count, &partition, err));
+    walk->result->counters.plan_us += (sinter__now_ns(env) - begin_ns) / 1000;
+    for (size_t s = 0; s < sinter_partition_section_count(partition); s++) {
+        SINTER__TRY(walk_section(walk, partition, s, err));
+    }
+    SINTER__TRY(flush_candidate(walk, err));
+    SINTER__TRY(retire_empty_files(walk, err));
+out:
+    sinter_partition_destroy(partition);
+    return st;
+}
+
+/* The file-rewrite task (spec 10): each file by itself, in the given order. */
+static sinter_status
+walk_files(task_walk *walk, sinter_error *err)
+{
+    for (size_t i = 0; i < walk->task->count; i++) {
+        const sinter_file_meta *file = &walk->task->files[i];
+        sinter_reason reason = SINTER_REASON_FORCED;
+
+        if (file->row_count == 0) {
+            SINTER__CHECK(retire(walk, file, SINTER_REASON_EMPTY, err));
+            continue;
+        }
+        (void)is_rewrite_forced(walk, file, &reason);
+        SINTER__CHECK(rewrite_alone(walk, file, reason, err));
+    }
+    return SINTER_OK;
+}
+
+void
+sinter_compact_task_init(sinter_compact_task *task)
+{
+    memset(task, 0, sizeof *task);
+    task->struct_size = (uint32_t)sizeof *task;
+    task->output_level = 1;
+    task->max_level = 5;
+}
+
+static sinter_status
+check_task(const sinter_compact_task *task, sinter_error *err)
+{
+    SINTER__REQUIRE(err, task->files != NULL || task->count == 0);
+    if (task->output_level < 1 || task->output_level > task->max_level) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "the output level %d is outside of 1..%d",
+                           task->output_level, task->max_level);
+    }
+    if (task->count > UINT32_MAX) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "%zu files are more than 2^32 - 1",
+                           task->count);
+    }
+    for (size_t i = 0; i < task->count; i++) {
+        const sinter_file_meta *file = &task->files[i];
+
+        SINTER__CHECK(sinter__file_meta_check(file, err));
+        if (file->level > task->output_level) {
+            return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
+                                  "the file %s lies in level %d, below the output level %d",
+                                  file->file_name, file->level, task->output_level);
+        }
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+run_walk(const sinter_env *env, task_walk *walk, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(SINTER__NEW(env, walk->sections, walk->task->count, err));
+    SINTER__TRY(SINTER__NEW(env, walk->runs, walk->task->count, err));
+    if (walk->task->file_rewrite) {
+        SINTER__TRY(walk_files(walk, err));
+    } else {
+        SINTER__TRY(walk_sections(env, walk, err));
+    }
+out:
+    sinter__free(env, walk->runs);
+    sinter__free(env, walk->sections);
+    return st;
+}
+
+static void
+report(const sinter_env *env, const sinter_compact_result *result, bool is_end, sinter_status st)
+{
+    const sinter_listener *listener = env->listener;
+    void (*tell)(void *, const sinter_event *) = NULL;
+
+    if (listener != NULL) {
+        tell = is_end ? listener->task_end : listener->task_begin;
+    }
+    if (tell != NULL) {
+        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                    .bytes = result->counters.bytes_written,
+                                    .records = result->counters.merge.records_out,
+                                    .duration_ns = result->counters.wall_us * 1000,
+                                    .status = st};
+
+        tell(listener->ctx, &event);
+    }
+}
+
+/* Walk with the built-in rewriter, whose files stay only if all went well. */
+static sinter_status
+run_merging(const sinter_env *env, task_walk *walk, sinter_error *err)
+{
+    sinter__merge_rewriter *merging = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(sinter__merge_rewriter_create(env, walk->task, &merging, err));
+    walk->rewriter = sinter__merge_rewriter_get(merging);
+    SINTER__TRY(run_walk(env, walk, err));
+    SINTER__TRY(sinter__merge_rewriter_commit(merging, walk->result, err));
+out:
+    sinter__merge_rewriter_destroy(merging);
+    return st;
+}
+
+/* Run with everything loaded and checked. `env` has a memory budget. */
+static sinter_status
+run_loaded(const sinter_env *env, const sinter_compact_task *task, bool is_plan,
+           sinter_compact_result **out, sinter_error *err)
+{
+    const int64_t begin_ns = sinter__now_ns(env);
+    const int64_t begin_cpu_ns = sinter__cpu_ns(env);
+    task_walk walk = {.task = task, .rewriter = task->rewriter};
+    sinter_compact_counters *counters = NULL;
+    sinter_status st = SINTER_OK;
+
+    walk.small_file_bytes = task->small_file_bytes != 0
+                                ? task->small_file_bytes
+                                : sinter_compact_small_file_bytes(task->options);
+    SINTER__CHECK(sinter__result_create(env, task->files, task->count, &walk.result, err));
+    counters = &walk.result->counters;
+    report(env, walk.result, false, SINTER_OK);
+    if (is_plan) {
+        walk.rewriter = NULL;
+        st = run_walk(env, &walk, err);
+    } else if (task->rewriter != NULL) {
+        st = run_walk(env, &walk, err);
+    } else {
+        st = run_merging(env, &walk, err);
+    }
+    counters->wall_us = (sinter__now_ns(env) - begin_ns) / 1000;
+    counters->cpu_us = (sinter__cpu_ns(env) - begin_cpu_ns) / 1000;
+    counters->memory_peak_bytes = sinter_memory_peak(env->memory);
+    report(env, walk.result, true, st);
+    if (st == SINTER_OK) {
+        *out = walk.result;
+        walk.result = NULL;
+    }
+    sinter_compact_result_destroy(walk.result);
+    return st;
+}
+
+static sinter_status
+run_task(const sinter_env *env, const sinter_compact_task *given, bool is_plan,
+         sinter_compact_result **out, sinter_error *err)
+{
+    sinter_compact_options options;
+    sinter_compact_task task;
+    sinter_env own_env;
+    sinter_memory *own_memory = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, given != NULL);
+    sinter_compact_task_init(&task);
+    SINTER__CHECK(sinter__struct_load(&task, sizeof task, given, "sinter_compact_task", err));
+    SINTER__CHECK(sinter__compact_options_load(task.options, &options, err));
+    task.options = &options;
+    SINTER__CHECK(check_task(&task, err));
+
+    own_env = *env;
+    if (env->memory == NULL) {
+        SINTER__CHECK(sinter_memory_create(env, options.memory_bytes, &own_memory, err));
+        own_env.memory = own_memory;
+    }
+    st = run_loaded(&own_env, &task, is_plan, out, err);
+    sinter_memory_destroy(own_memory);
+    return st;
+}
+
+sinter_status
+sinter_compact_task_run(const sinter_env *env, const sinter_compact_task *task,
+                        sinter_compact_result **out, sinter_error *err)
+{
+    return run_task(env, task, false, out, err);
+}
+
+sinter_status
+sinter_compact_task_plan(const sinter_env *env, const sinter_compact_task *task,
+                         sinter_compact_result **out, sinter_error *err)
+{
+    return run_task(env, task, true, out, err);
+}

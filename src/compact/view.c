@@ -1,0 +1,197 @@
+/*
+ * The merged view of a set of files: what a read returns (spec/compaction.md 4, 14).
+ *
+ * Sections are merged one after another in key order; the next one is opened when the one before it
+ * is drained. Files and sections outside of the asked range are left alone.
+ */
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "compact/load.h"
+#include "compact/section_merge.h"
+
+struct sinter_view {
+    sinter_env env; /* the caller's, with a budget of its own if that has none */
+    sinter_memory *own_memory;
+    sinter_compact_options options;
+    sinter_view_options view;
+    sinter__merge_config config;
+    sinter__read_counters read;
+    sinter_partition *partition;
+    size_t next_section;
+    sinter__section_merge *merge; /* of the current section */
+    sinter_rewrite_run *runs;     /* room for the runs of any section */
+};
+
+/* Can the file hold keys of the range? */
+static bool
+is_wanted(const sinter_view *view, const sinter_file_meta *file)
+{
+    const sinter_view_options *v = &view->view;
+
+    return !(v->has_begin_key && sinter__key_compare(file->max_key, v->begin_key) < 0) &&
+           !(v->has_end_key && sinter__key_compare(file->min_key, v->end_key) >= 0);
+}
+
+/* The runs of a section without files outside of the range; wanted files lie side by side. */
+static size_t
+wanted_runs(sinter_view *view, size_t section)
+{
+    const size_t run_count = sinter_partition_run_count(view->partition, section);
+    size_t used = 0;
+
+    for (size_t r = 0; r < run_count; r++) {
+        size_t count = 0;
+        size_t first = 0;
+        const sinter_file_meta *const *files =
+            sinter_partition_run(view->partition, section, r, &count);
+
+        while (first < count && !is_wanted(view, files[first])) {
+            first++;
+        }
+        while (count > first && !is_wanted(view, files[count - 1])) {
+            count--;
+        }
+        if (first < count) {
+            view->runs[used++] =
+                (sinter_rewrite_run){.files = files + first, .count = count - first};
+        }
+    }
+    return used;
+}
+
+/* Open the next section that has wanted files; SINTER_END if there is none. */
+static sinter_status
+open_next_section(sinter_view *view, sinter_error *err)
+{
+    while (view->next_section < sinter_partition_section_count(view->partition)) {
+        const sinter_rewrite_section section = {.runs = view->runs,
+                                                .count = wanted_runs(view, view->next_section)};
+
+        view->next_section++;
+        if (section.count > 0) {
+            return sinter__section_merge_open(&view->env, &view->config, &section, &view->merge,
+                                              err);
+        }
+    }
+    return SINTER_END;
+}
+
+static sinter_status
+check_files(const sinter_file_meta *files, size_t count, sinter_error *err)
+{
+    if (count > UINT32_MAX) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "%zu files are more than 2^32 - 1", count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        SINTER__CHECK(sinter__file_meta_check(&files[i], err));
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+load_options(sinter_view *view, const sinter_compact_options *compact_options,
+             const sinter_view_options *options, sinter_error *err)
+{
+    view->view.struct_size = (uint32_t)sizeof view->view;
+    if (options != NULL) {
+        SINTER__CHECK(sinter__struct_load(&view->view, sizeof view->view, options,
+                                          "sinter_view_options", err));
+    }
+    return sinter__compact_options_load(compact_options, &view->options, err);
+}
+
+static void
+configure(sinter_view *view, const sinter_format *format, const char *base_dir,
+          const sinter_order *order)
+{
+    const char *spill_dir = view->view.spill_dir != NULL ? view->view.spill_dir : base_dir;
+    sinter__merge_config *config = &view->config;
+
+    sinter__merge_config_init(config, &view->options, spill_dir);
+    config->merge.drop_delete = !view->view.keep_deletes;
+    config->read.format = format != NULL ? format : sinter_format_sst();
+    config->read.base_dir = base_dir;
+    config->read.keys_only = view->view.keys_only && order == NULL;
+    config->read.has_begin_key = view->view.has_begin_key;
+    config->read.has_end_key = view->view.has_end_key;
+    config->read.begin_key = view->view.begin_key;
+    config->read.end_key = view->view.end_key;
+    config->read.counters = &view->read;
+    config->order = order;
+}
+
+sinter_status
+sinter_view_open(const sinter_env *env, const sinter_format *format, const char *base_dir,
+                 const sinter_file_meta *files, size_t count,
+                 const sinter_compact_options *compact_options, const sinter_order *order,
+                 const sinter_view_options *options, sinter_view **out, sinter_error *err)
+{
+    sinter_view *view = NULL;
+    size_t run_count = 0;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, base_dir != NULL && env->io != NULL);
+    SINTER__REQUIRE(err, files != NULL || count == 0);
+
+    SINTER__TRY(SINTER__NEW(env, view, 1, err));
+    view->env = *env;
+    SINTER__TRY(load_options(view, compact_options, options, err));
+    SINTER__TRY(check_files(files, count, err));
+    configure(view, format, base_dir, order);
+    if (env->memory == NULL) {
+        SINTER__TRY(sinter_memory_create(env, view->options.memory_bytes, &view->own_memory, err));
+        view->env.memory = view->own_memory;
+    }
+    SINTER__TRY(sinter_partition_create(env, files, count, &view->partition, err));
+    for (size_t s = 0; s < sinter_partition_section_count(view->partition); s++) {
+        const size_t runs = sinter_partition_run_count(view->partition, s);
+
+        run_count = runs > run_count ? runs : run_count;
+    }
+    SINTER__TRY(SINTER__NEW(env, view->runs, run_count, err));
+    *out = view;
+    view = NULL;
+out:
+    sinter_view_close(view);
+    return st;
+}
+
+sinter_status
+sinter_view_next(sinter_view *view, sinter_range *ranges, size_t capacity, size_t *count_out,
+                 sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, view != NULL && ranges != NULL && capacity > 0 && count_out != NULL);
+    *count_out = 0;
+    for (;;) {
+        if (view->merge == NULL) {
+            SINTER__CHECK(open_next_section(view, err));
+        }
+        st = sinter_merge_next(sinter__section_merge_get(view->merge), ranges, capacity, count_out,
+                               err);
+        if (st != SINTER_END) {
+            return st;
+        }
+        sinter__section_merge_close(view->merge);
+        view->merge = NULL;
+    }
+}
+
+void
+sinter_view_close(sinter_view *view)
+{
+    if (view != NULL) {
+        const sinter_env env = view->env;
+
+        sinter__section_merge_close(view->merge);
+        sinter_partition_destroy(view->partition);
+        sinter__free(&env, view->runs);
+        sinter_memory_destroy(view->own_memory);
+        sinter__free(&env, view);
+    }
+}
