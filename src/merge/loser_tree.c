@@ -25,6 +25,7 @@
  */
 #include "base/alloc.h"
 #include "merge/engine.h"
+#include "merge/version_order.h"
 
 enum {
     STREAK_FIRST = 6,    /* wins in a row after which galloping is tried */
@@ -173,6 +174,41 @@ advance_in_group(loser_tree *tree)
     replay(tree, index, sinter__input_prefix(input));
 }
 
+/* The winner is another version of the key at hand, not decoded yet. */
+static sinter_status
+decode_winner(loser_tree *tree, sinter__sink *sink, sinter_error *err)
+{
+    const uint32_t index = tree->indexes[0];
+
+    SINTER__CHECK(sinter__input_load(&tree->inputs[index], &sink->counters, err));
+    replay(tree, index, sinter__input_prefix(&tree->inputs[index]));
+    return SINTER_OK;
+}
+
+/* Of all versions of the key of `row`, whose input has left it already, put the newest. */
+static sinter_status
+take_newest(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint32_t row,
+            sinter_error *err)
+{
+    const sinter_bytes key = sinter_batch_key(batch, row);
+    sinter_row newest = {batch, row};
+
+    while (winner_has_key(tree, key)) {
+        const sinter__input *input = &tree->inputs[tree->indexes[0]];
+        const sinter_row other = {input->batch, input->row};
+
+        if (input->state == SINTER__INPUT_LAZY) {
+            SINTER__CHECK(decode_winner(tree, sink, err));
+            continue;
+        }
+        newest = sinter__version_compare(&other, &newest) > 0 ? other : newest;
+        sink->counters.superseded++;
+        advance_in_group(tree);
+    }
+    sinter__sink_row(sink, newest.batch, newest.index);
+    return SINTER_OK;
+}
+
 /* Collect and reduce all versions of the key of `row`, whose input has left it already. */
 static sinter_status
 take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint32_t row,
@@ -180,14 +216,15 @@ take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint
 {
     const sinter_bytes key = sinter_batch_key(batch, row);
 
+    if (sink->keeps_newest) {
+        return take_newest(tree, sink, batch, row, err);
+    }
     SINTER__CHECK(sinter__sink_group_add(tree->env, sink, batch, row, err));
     while (winner_has_key(tree, key)) {
-        const uint32_t index = tree->indexes[0];
-        sinter__input *input = &tree->inputs[index];
+        const sinter__input *input = &tree->inputs[tree->indexes[0]];
 
         if (input->state == SINTER__INPUT_LAZY) {
-            SINTER__CHECK(sinter__input_load(input, &sink->counters, err));
-            replay(tree, index, sinter__input_prefix(input));
+            SINTER__CHECK(decode_winner(tree, sink, err));
             continue;
         }
         SINTER__CHECK(sinter__sink_group_add(tree->env, sink, input->batch, input->row, err));
@@ -347,9 +384,7 @@ meet_block(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_er
         *must_flush_out = true;
         return SINTER_OK;
     }
-    SINTER__CHECK(sinter__input_load(input, &sink->counters, err));
-    replay(tree, index, sinter__input_prefix(input));
-    return SINTER_OK;
+    return decode_winner(tree, sink, err);
 }
 
 /* The winner's batch is used up and its rows were consumed. */

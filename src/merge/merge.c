@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "merge/engine.h"
+#include "merge/merge_function.h"
 #include "merge/spill.h"
 
 enum { OPEN_FILES_MAX = 512, OPEN_FILES_MIN = 2, INPUT_MEMORY_BYTES = 1024 * 1024 };
@@ -229,6 +230,7 @@ sinter_merge_open(const sinter_env *env, const sinter_merge_input *inputs, size_
     merge->options = *options;
     merge->sink.function =
         options->function == NULL ? sinter_merge_deduplicate(false) : options->function;
+    merge->sink.keeps_newest = sinter__is_deduplicate(merge->sink.function);
     merge->sink.drop_delete = options->drop_delete;
     merge->sink.has_ages = options->has_ages;
     SINTER__TRY(open_inputs(merge, inputs, count, err));

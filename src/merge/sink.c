@@ -1,7 +1,6 @@
 #include "merge/sink.h"
 
 #include "base/fail.h"
-#include "merge/merge_function.h"
 #include "merge/version_order.h"
 
 enum { GROUP_CAPACITY_FIRST = 16 };
@@ -67,20 +66,10 @@ sinter__sink_group_end(sinter__sink *sink, bool is_sorted, sinter_error *err)
 
     assert(count >= 2 && !sinter__sink_is_full(sink));
     sink->group_count = 0;
-    if (!is_sorted && sinter__is_deduplicate(sink->function)) {
-        /* The newest version alone is wanted: no need to sort. */
-        result = sink->group[0];
-        for (size_t i = 1; i < count; i++) {
-            if (sinter__version_compare(&sink->group[i], &result) > 0) {
-                result = sink->group[i];
-            }
-        }
-    } else {
-        if (!is_sorted) {
-            sinter__version_sort(sink->group, count);
-        }
-        st = sink->function->ops->reduce(sink->function, sink->group, count, &result, err);
+    if (!is_sorted) {
+        sinter__version_sort(sink->group, count);
     }
+    st = sink->function->ops->reduce(sink->function, sink->group, count, &result, err);
     if (st == SINTER_OK) {
         sink->counters.superseded += count - 1;
         sinter__sink_row(sink, result.batch, result.index);

@@ -15,6 +15,7 @@ typedef struct sinter__sink {
     size_t count;
     size_t capacity;
     sinter_merge_function *function;
+    bool keeps_newest; /* the function is plain deduplicate: the newest version is the result */
     bool drop_delete;
     bool has_ages;
     sinter_merge_counters counters; /* records_out is counted by the merge itself */
