@@ -185,7 +185,9 @@ compact(const bench_options &options, const bench_clock &idle)
 
     report.file_bytes_out = total_bytes(db.get(), &outputs);
     report.io = "posix";
-    report.library = BENCH_ROCKSDB_LIBRARY;
+    const std::string library =
+        "RocksDB " + rocksdb::GetRocksVersionAsString() + ", " BENCH_ROCKSDB_BUILD;
+    report.library = library.c_str();
     bench_report_times(&report, &idle, &before, &after);
     bench_report_print(&report);
     require(db->Close(), "close");

@@ -1,0 +1,210 @@
+"""Builds the benchmark's programs, makes inputs, runs one compaction, verifies its output."""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import zipfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# name: (program, block KiB). Another peer needs a program with build, compact and verify.
+ENGINES = {
+    "sinter": ("sinter_bench", 64),
+    "rocksdb64k": ("rocksdb_bench", 64),
+    "rocksdb4k": ("rocksdb_bench", 4),
+    "limit": ("limit_bench", 64),
+}
+PEERS = ("rocksdb64k", "rocksdb4k")
+ROCKSDB_HEADERS = ("/usr/include/rocksdb", "/usr/local/include/rocksdb")
+MAVEN_SECONDS_MAX = 600
+
+
+class Failure(Exception):
+    """Something that ends the benchmark, said in one sentence."""
+
+
+class Engine:
+    """One column of the report: a program with its block size."""
+
+    def __init__(self, name, program, block_kib):
+        self.name = name
+        self.program = program
+        self.block_kib = block_kib
+
+
+def engine(name, block_kib=None):
+    program, default_kib = ENGINES[name]
+    return Engine(name, program, block_kib or default_kib)
+
+
+def limit_engine(workload, codec):
+    """zstd 1 is cheapest in blocks of 256 KiB, but for many runs, which then leave the cache."""
+    return engine("limit", 256 if codec == "zstd1" and workload != "W5" else 64)
+
+
+def call(command, **keywords):
+    try:
+        return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE,
+                              **keywords).stdout
+    except FileNotFoundError as error:
+        raise Failure(f"{command[0]} is not installed") from error
+    except subprocess.CalledProcessError as error:
+        print(error.stdout, end="")
+        raise Failure(f"{' '.join(command)} ended with status {error.returncode}") from error
+
+
+def rocksdb_version():
+    """Version of the installed headers, or None."""
+    for folder in ROCKSDB_HEADERS:
+        try:
+            with open(os.path.join(folder, "version.h"), encoding="utf-8") as header:
+                text = header.read()
+        except OSError:
+            continue
+        numbers = [re.search(rf"#define ROCKSDB_{part}\s+(\d+)", text) for part in
+                   ("MAJOR", "MINOR", "PATCH")]
+        if all(numbers):
+            return ".".join(match.group(1) for match in numbers)
+    return None
+
+
+def cache_dir():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "sinter-bench")
+
+
+def release_rocksdb(version):
+    """The release build inside the Java artefact of the same version, or None.
+
+    Debian's library has assertions built in; this one doesn't, and has the same C++ interface.
+    """
+    suffix = {"x86_64": "linux64", "aarch64": "linux-aarch64"}.get(platform.machine())
+    folder = os.path.join(cache_dir(), f"rocksdbjni-{version}")
+    name = f"librocksdbjni-{suffix}.so"
+    library = os.path.join(folder, name)
+    jar = os.path.join(folder, f"rocksdbjni-{version}.jar")
+    if suffix is None:
+        return None
+    if os.path.exists(library):
+        return library
+    if not os.path.exists(jar) and shutil.which("mvn"):
+        os.makedirs(folder, exist_ok=True)
+        try:
+            subprocess.run(["mvn", "-q", "-B", "dependency:copy",
+                            f"-Dartifact=org.rocksdb:rocksdbjni:{version}:jar",
+                            f"-DoutputDirectory={folder}"], check=False, cwd=folder,
+                           stdout=subprocess.DEVNULL, timeout=MAVEN_SECONDS_MAX)
+        except subprocess.TimeoutExpired:
+            return None
+    if not os.path.exists(jar):
+        return None
+    with zipfile.ZipFile(jar) as archive:
+        archive.extract(name, folder)
+    return library
+
+
+class Programs:
+    """The programs of one build folder."""
+
+    def __init__(self, build_dir, peers, no_limit):
+        self.build_dir = os.path.abspath(build_dir)
+        self.targets = ["sinter_bench", "workload_check"]
+        if not no_limit:
+            self.targets.append("limit_bench")
+        self.targets += sorted({ENGINES[name][0] for name in peers})
+
+    def path(self, program):
+        return os.path.join(self.build_dir, "bench", program)
+
+    def build(self):
+        command = ["cmake", "--preset", "bench", "-S", ROOT, "-B", self.build_dir,
+                   "-DSINTER_BUILD_TESTS=OFF", "-DSINTER_BUILD_PROGRAM=OFF"]
+        if "rocksdb_bench" in self.targets:
+            version = rocksdb_version()
+            if version is None:
+                raise Failure("RocksDB's headers are missing (Debian: apt-get install "
+                              "librocksdb-dev), or choose --peer none")
+            library = release_rocksdb(version)
+            if library is None:
+                print("note: no release build of RocksDB (Maven is not here or can't reach its "
+                      "repository); the system's library, which may hold assertions, stands in")
+            command.append(f"-DSINTER_BENCH_ROCKSDB_LIBRARY={library or ''}")
+        call(command, cwd=ROOT)
+        call(["cmake", "--build", self.build_dir, "--target"] + self.targets, cwd=ROOT)
+
+    def stamp(self, program):
+        """Changes when the program does, and with it what its input files look like."""
+        with open(self.path(program), "rb") as binary:
+            return hashlib.sha256(binary.read()).hexdigest()[:12]
+
+
+def last_json(text):
+    return json.loads(text.strip().splitlines()[-1])
+
+
+def cores_for(threads):
+    """The last cores that this process may use: the first serve most interrupts."""
+    cores = sorted(os.sched_getaffinity(0))
+    return ",".join(str(core) for core in cores[-threads:])
+
+
+class Bench:
+    """One workload with one codec: its inputs, and single compactions of them."""
+
+    def __init__(self, programs, workload, codec, arguments, directory):
+        self.programs = programs
+        self.workload = workload
+        self.codec = codec
+        self.div = arguments.div
+        self.threads = arguments.threads
+        self.io = arguments.io
+        self.directory = os.path.abspath(directory)
+        self.cores = cores_for(arguments.threads)
+        self.expected = last_json(call([programs.path("workload_check"), "--div", str(self.div),
+                                        workload]))
+
+    def _inputs(self, engine):
+        stem = f"{engine.program}-{engine.block_kib}k-{self.workload}-{self.codec}-div{self.div}-"
+        return stem, os.path.join(self.directory, stem + self.programs.stamp(engine.program))
+
+    def build_inputs(self, engine):
+        """Make the input files unless they are there, drop those of an earlier program, and read
+        them once so that they lie in the page cache."""
+        stem, path = self._inputs(engine)
+        if not os.path.isdir(path):
+            for name in os.listdir(self.directory):
+                if name.startswith(stem):
+                    shutil.rmtree(os.path.join(self.directory, name))
+            call([self.programs.path(engine.program), "build", "--workload", self.workload,
+                  "--div", str(self.div), "--codec", self.codec, "--block-kib",
+                  str(engine.block_kib), "--dir", path + ".part"])
+            os.rename(path + ".part", path)
+        for name in os.listdir(path):
+            with open(os.path.join(path, name), "rb") as file:
+                while file.read(1 << 20):
+                    pass
+
+    def compact(self, engine):
+        """One compaction in a fresh process on its own core; its output is verified."""
+        _, inputs = self._inputs(engine)
+        output = os.path.join(self.directory, f"output-{os.getpid()}")
+        program = self.programs.path(engine.program)
+        common = ["--codec", self.codec, "--block-kib", str(engine.block_kib)]
+        shutil.rmtree(output, ignore_errors=True)
+        try:
+            result = last_json(call(
+                ["taskset", "-c", self.cores, program, "compact", "--dir", inputs, "--out", output,
+                 "--threads", str(self.threads), "--io", self.io] + common))
+            found = last_json(call([program, "verify", "--dir", output] + common))
+        finally:
+            shutil.rmtree(output, ignore_errors=True)
+        for key in ("live", "bytes_out", "out_fnv"):
+            if found[key] != self.expected[key]:
+                raise Failure(f"{engine.name} {self.workload} {self.codec}: {key} is {found[key]},"
+                              f" expected {self.expected[key]}")
+        result["out_fnv"] = found["out_fnv"]
+        return result
