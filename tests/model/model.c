@@ -110,10 +110,13 @@ model_merge(const test_runs *runs, const model_rules *rules, model_result *out)
         }
         out->counters.keys++;
         result = reduce(all + i, end - i, rules, &out->status);
-        out->counters.superseded += end - i - (result != NULL ? 1 : 0);
-        if (result != NULL && rules->drop_delete && sinter_kind_is_retract(result->kind)) {
-            out->counters.deleted++;
-        } else if (result != NULL) {
+        if (out->status != SINTER_OK) {
+            break;
+        }
+        out->counters.superseded += end - i - 1;
+        if (result == NULL || (rules->drop_delete && sinter_kind_is_retract(result->kind))) {
+            out->counters.deleted++; /* nothing is left of the key */
+        } else {
             out->records[out->count++] = result;
         }
     }

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-enum { BATCH_ROWS_RANDOM_MAX = 40, BLOCK_ROW_OVERHEAD = 20 };
+enum { BATCH_ROWS_RANDOM_MAX = 40, BLOCK_ROW_OVERHEAD = 20, COLUMNS_MAX = 10 };
 
 /* Records of a batch, for payloads of bytes and of stored blocks. */
 typedef struct run_rows {
@@ -25,8 +25,8 @@ typedef struct run_reader {
     columnar_builder columns;
     run_rows *rows;
     sinter_batch *batch; /* given out, with columns of its own */
-    void *columns_memory[8];
-    size_t columns_sizes[8];
+    void *columns_memory[COLUMNS_MAX];
+    size_t columns_sizes[COLUMNS_MAX];
     size_t columns_count;
 } run_reader;
 
