@@ -80,6 +80,10 @@ extern const sinter_io_ops sinter__memory_ops;
 extern const sinter_io_ops sinter__uring_ops;
 #endif
 
+/** The backend beneath any number of fault wrappers. */
+const sinter_io *
+sinter__io_unwrap(const sinter_io *io);
+
 /** The memory backend; sinter_io_destroy() releases it. */
 sinter_status
 sinter__memory_create(const sinter_env *env, sinter_io **out, sinter_error *err);
