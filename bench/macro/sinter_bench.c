@@ -243,11 +243,11 @@ surroundings_open(surroundings *out, const bench_options *options,
 }
 
 static void
-surroundings_close(surroundings *surroundings)
+surroundings_close(surroundings *opened)
 {
-    sinter_pool_destroy(surroundings->pool);
-    sinter_memory_destroy(surroundings->memory);
-    sinter_io_destroy(surroundings->io);
+    sinter_pool_destroy(opened->pool);
+    sinter_memory_destroy(opened->memory);
+    sinter_io_destroy(opened->io);
 }
 
 static void
@@ -274,7 +274,7 @@ compact(const bench_options *options, const bench_clock *idle)
     sinter_compact_result *result = NULL;
     sinter_compact_options compaction;
     sinter_compact_task task;
-    surroundings surroundings;
+    surroundings around;
     bench_clock before;
     bench_clock after;
 
@@ -286,7 +286,7 @@ compact(const bench_options *options, const bench_clock *idle)
     compaction.block_bytes = options->block_bytes;
     compaction.filter_bits_per_key = 0; /* the peers write none either */
     compaction.sort_spill_threshold = FILES_MAX;
-    surroundings_open(&surroundings, options, &compaction);
+    surroundings_open(&around, options, &compaction);
     sinter_compact_task_init(&task);
     task.output_level = LAST_LEVEL;
     task.max_level = LAST_LEVEL;
@@ -297,16 +297,16 @@ compact(const bench_options *options, const bench_clock *idle)
     task.options = &compaction;
 
     bench_clock_read(&before);
-    require(sinter_compact_task_run(&surroundings.env, &task, &result, &err), "compact", &err);
+    require(sinter_compact_task_run(&around.env, &task, &result, &err), "compact", &err);
     bench_clock_read(&after);
 
     report.file_bytes_in = files->file_bytes;
     report.blocks_in = files->block_count;
-    report_counters(&report, result, surroundings.io);
+    report_counters(&report, result, around.io);
     bench_report_times(&report, idle, &before, &after);
     bench_report_print(&report);
     sinter_compact_result_destroy(result);
-    surroundings_close(&surroundings);
+    surroundings_close(&around);
     close_files(files);
     return 0;
 }
