@@ -1,0 +1,41 @@
+/*
+ * The command line, read by the tables of the verbs.
+ */
+#ifndef SINTER_CLI_OPTS_H
+#define SINTER_CLI_OPTS_H
+
+#include "cli/cli.h"
+
+/**
+ * Parse the words behind the verb into `arguments` (zeroed, verb->arguments_size bytes).
+ * @return CLI_EXIT_OK, or CLI_EXIT_USAGE after a message
+ */
+int
+cli_parse(const cli_verb *verb, int argc, char **argv, void *arguments);
+
+/** Release what parsing took. */
+void
+cli_arguments_fini(const cli_verb *verb, void *arguments);
+
+/** Find a verb by name; NULL after a message that names the nearest one. */
+const cli_verb *
+cli_verb_find(const char *name);
+
+/** Every option of a verb but the compaction keys, own ones first; false past the last. */
+bool
+cli_verb_option(const cli_verb *verb, size_t index, cli_option *out);
+
+/** Set each of `settings` ("key=value") in `options`. */
+int
+cli_settings_apply(const cli_list *settings, sinter_compact_options *options);
+
+/** Memory of the program: gives zeroed bytes, or ends with a message. */
+void *
+cli_alloc(size_t count, size_t size);
+void *
+cli_realloc(void *ptr, size_t count, size_t size);
+/** Append a text to a list. */
+void
+cli_list_add(cli_list *list, const char *text);
+
+#endif

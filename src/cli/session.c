@@ -1,0 +1,108 @@
+#include "cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/report.h"
+#include "cli/text.h"
+
+static void
+on_progress(void *ctx, const sinter_event *event)
+{
+    cli *session = ctx;
+
+    cli_progress_set(&session->progress, event->bytes, event->records);
+}
+
+static void
+on_log(void *ctx, const sinter_event *event)
+{
+    const cli *session = ctx;
+
+    if (!session->is_quiet && event->text != NULL) {
+        cli_note("%s%s%s", event->file != NULL ? event->file : "", event->file != NULL ? ": " : "",
+                 event->text);
+    }
+}
+
+static bool
+wants_progress(const cli_verb *verb, const cli_common *common)
+{
+    if ((verb->takes & CLI_TAKES_PROGRESS) == 0 || common->progress == CLI_PROGRESS_NEVER) {
+        return false;
+    }
+    return common->progress == CLI_PROGRESS_ALWAYS || (!common->quiet && isatty(STDERR_FILENO));
+}
+
+int
+cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
+{
+    static const sinter_io_kind kinds[] = {SINTER_IO_AUTO, SINTER_IO_POSIX, SINTER_IO_URING};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st;
+
+    memset(session, 0, sizeof *session);
+    session->verb = verb;
+    session->is_quiet = common->quiet;
+    session->progress.is_on = wants_progress(verb, common);
+    session->progress.is_terminal = isatty(STDERR_FILENO) != 0;
+    session->listener = (sinter_listener){
+        .struct_size = (uint32_t)sizeof session->listener,
+        .ctx = session,
+        .progress = on_progress,
+        .log = on_log,
+    };
+    sinter_env_init(&session->env);
+    session->env.listener = &session->listener;
+    st = sinter_io_create(&session->env, kinds[common->io], NULL, &session->io, &err);
+    if (st != SINTER_OK) {
+        return cli_fail_status(st, &err);
+    }
+    session->env.io = session->io;
+    return CLI_EXIT_OK;
+}
+
+int
+cli_session_budget(cli *session, uint64_t bytes)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st;
+
+    session->env.memory = NULL;
+    sinter_memory_destroy(session->memory);
+    session->memory = NULL;
+    st = sinter_memory_create(&session->env, bytes, &session->memory, &err);
+    if (st != SINTER_OK) {
+        return cli_fail_status(st, &err);
+    }
+    session->env.memory = session->memory;
+    return CLI_EXIT_OK;
+}
+
+void
+cli_session_fini(cli *session)
+{
+    sinter_memory_destroy(session->memory);
+    sinter_io_destroy(session->io);
+}
+
+const char *
+cli_style(enum cli_style_name style)
+{
+    static const char *const sequences[] = {
+        [CLI_STYLE_PLAIN] = "\033[0m",
+        [CLI_STYLE_TITLE] = "\033[1m",
+        [CLI_STYLE_WARN] = "\033[33m",
+    };
+    static int is_on = -1;
+
+    if (is_on < 0) {
+        const char *no_color = getenv("NO_COLOR");
+        const char *terminal = getenv("TERM");
+
+        is_on = (no_color == NULL || no_color[0] == '\0') && isatty(STDOUT_FILENO) != 0 &&
+                (terminal == NULL || strcmp(terminal, "dumb") != 0);
+    }
+    return is_on != 0 ? sequences[style] : "";
+}

@@ -1,0 +1,65 @@
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static volatile sig_atomic_t signal_seen = 0;
+
+static void
+on_signal(int number)
+{
+    signal_seen = number;
+}
+
+void
+cli_signals_install(void)
+{
+    struct sigaction action;
+    struct sigaction before;
+    const int numbers[] = {SIGINT, SIGTERM};
+
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(SIGPIPE, &action, NULL);
+
+    /* Without SA_RESTART a read from a terminal or a pipe ends too; with SA_RESETHAND the second
+     * signal kills. What it leaves behind is cleaned by the next start. */
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        /* nohup and background jobs of a plain shell ignore INT on purpose */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            (void)sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
+bool
+cli_is_cancelled(void *ctx)
+{
+    (void)ctx;
+    return signal_seen != 0;
+}
+
+int
+cli_signal_exit(void)
+{
+    switch (signal_seen) {
+    case SIGINT:
+        return CLI_EXIT_INTERRUPTED;
+    case SIGTERM:
+        return CLI_EXIT_TERMINATED;
+    default:
+        return CLI_EXIT_OK;
+    }
+}
+
+const char *
+cli_signal_name(void)
+{
+    return signal_seen == SIGTERM ? "SIGTERM" : "SIGINT";
+}

@@ -1,0 +1,274 @@
+#include "cli/task.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/levels.h"
+#include "cli/opts.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+#include "cli/table.h"
+#include "cli/text.h"
+
+static int
+find_file(const cli_source *source, const char *name, size_t *out)
+{
+    for (size_t i = 0; i < source->files->file_count; i++) {
+        if (strcmp(source->files->files[i].file_name, name) == 0) {
+            *out = i;
+            return CLI_EXIT_OK;
+        }
+    }
+    return cli_fail(CLI_EXIT_USAGE, "option '--unit': %s holds no file '%s'", source->path, name);
+}
+
+/* Positions of the files named in "a,b". */
+static int
+unit_of_names(const cli_source *source, const char *names, size_t *unit, size_t *count)
+{
+    while (*names != '\0') {
+        const size_t length = strcspn(names, ",");
+        char name[512];
+        int code;
+
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, names);
+        if (*count == source->files->file_count) {
+            return cli_fail(CLI_EXIT_USAGE, "option '--unit' names more files than there are");
+        }
+        code = find_file(source, name, &unit[*count]);
+        if (code != CLI_EXIT_OK) {
+            return code;
+        }
+        (*count)++;
+        names += length + (names[length] == ',');
+    }
+    return CLI_EXIT_OK;
+}
+
+/* All files in one sorted run at the highest level: a full pick leaves them (spec 7.5). */
+static bool
+is_one_top_run(const cli_source *source, int32_t max_level)
+{
+    for (size_t i = 0; i < source->files->file_count; i++) {
+        if (source->files->files[i].level != max_level) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+full_pick(const cli_source *source, cli_task *out, size_t *unit, size_t *count)
+{
+    out->reason_code = "full";
+    out->reason_text = "all files are compacted";
+    if (out->task.output_level == out->task.max_level &&
+        is_one_top_run(source, out->task.max_level)) {
+        out->task.file_rewrite = true;
+        if (!source->options.force_rewrite_all_files) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < source->files->file_count; i++) {
+        unit[i] = i;
+    }
+    *count = source->files->file_count;
+}
+
+static int
+pick(const cli_task_arguments *args, const cli_source *source, cli_task *out, size_t *unit,
+     size_t *count)
+{
+    const size_t *stated;
+    size_t stated_count = 0;
+
+    if (args->unit != NULL && args->full) {
+        return cli_fail(CLI_EXIT_USAGE, "--unit and --full exclude each other");
+    }
+    out->reason_code = "requested";
+    out->reason_text = "these files were asked for";
+    if (args->unit != NULL) {
+        return unit_of_names(source, args->unit, unit, count);
+    }
+    stated = sinter_files_doc_unit(source->doc, &stated_count);
+    if (stated == NULL || args->full) {
+        full_pick(source, out, unit, count);
+        return CLI_EXIT_OK;
+    }
+    for (size_t i = 0; i < stated_count; i++) {
+        unit[i] = stated[i];
+    }
+    *count = stated_count;
+    return CLI_EXIT_OK;
+}
+
+static int
+set_levels(const cli_task_arguments *args, const cli_source *source, sinter_compact_task *task)
+{
+    if (args->max_level.is_set &&
+        (args->max_level.value < 1 || args->max_level.value > INT32_MAX)) {
+        return cli_fail(CLI_EXIT_USAGE, "option '--max-level' must be from 1 to %d", INT32_MAX);
+    }
+    task->max_level = args->max_level.is_set ? (int32_t)args->max_level.value : source->max_level;
+    task->output_level =
+        source->files->output_level >= 0 ? source->files->output_level : task->max_level;
+    if (args->output_level.is_set) {
+        if (args->output_level.value > (uint64_t)task->max_level) {
+            return cli_fail(CLI_EXIT_USAGE,
+                            "option '--output-level': the highest level is %" PRId32,
+                            task->max_level);
+        }
+        task->output_level = (int32_t)args->output_level.value;
+    }
+    return CLI_EXIT_OK;
+}
+
+static int
+set_drop_delete(const cli_task_arguments *args, const cli_source *source, sinter_compact_task *task)
+{
+    const bool is_safe = sinter_unit_drops_deletes(source->files->files, source->files->file_count,
+                                                   task->output_level, false, false);
+
+    task->drop_delete = is_safe && args->drop_delete != CLI_DROP_NO;
+    if (args->drop_delete == CLI_DROP_YES && !is_safe) {
+        return cli_fail(CLI_EXIT_USAGE,
+                        "--drop-delete yes: files lie below level %" PRId32
+                        ", so that records which were deleted would come back",
+                        task->output_level);
+    }
+    return CLI_EXIT_OK;
+}
+
+static int
+check_unit(cli *session, const cli_source *source, const cli_task *task, const size_t *unit)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    const sinter_status st = sinter_unit_check(
+        &session->env, source->files->files, source->files->file_count, unit, task->task.count,
+        task->task.output_level, task->task.max_level, task->task.drop_delete, &err);
+
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
+}
+
+int
+cli_task_init(cli *session, const cli_task_arguments *args, const cli_source *source, cli_task *out)
+{
+    size_t *unit = cli_alloc(source->files->file_count, sizeof *unit);
+    int code;
+
+    memset(out, 0, sizeof *out);
+    sinter_compact_task_init(&out->task);
+    out->task.base_dir = source->base_dir;
+    out->task.options = &source->options;
+    out->task.key_types = source->files->key_types;
+    out->task.row_type = source->row_type == NULL ? NULL : sinter_row_type_json(source->row_type);
+    out->task.is_cancelled = cli_is_cancelled;
+    code = set_levels(args, source, &out->task);
+    if (code == CLI_EXIT_OK) {
+        code = set_drop_delete(args, source, &out->task);
+    }
+    if (code == CLI_EXIT_OK) {
+        code = pick(args, source, out, unit, &out->task.count);
+    }
+    if (code == CLI_EXIT_OK && out->task.count > 0) {
+        code = check_unit(session, source, out, unit);
+    }
+    out->files = cli_alloc(out->task.count, sizeof *out->files);
+    for (size_t i = 0; code == CLI_EXIT_OK && i < out->task.count; i++) {
+        out->files[i] = source->files->files[unit[i]];
+    }
+    out->task.files = out->files;
+    out->is_empty = out->task.count == 0;
+    free(unit);
+    return code;
+}
+
+void
+cli_task_fini(cli_task *task)
+{
+    free(task->files);
+}
+
+void
+cli_decisions_print(const sinter_compact_result *result, bool with_text)
+{
+    static const char *const titles[] = {"file", ">level", ">size", ">records", "action", "reason"};
+    size_t count = 0;
+    const sinter_file_decision *decisions = sinter_compact_result_decisions(result, &count);
+    char number[CLI_NUMBER_CHARS];
+    cli_table table;
+
+    cli_table_init(&table, titles, 6);
+    for (size_t i = 0; i < count; i++) {
+        const sinter_file_decision *decision = &decisions[i];
+
+        cli_table_cell(&table, "%s", decision->file->file_name);
+        cli_table_cell(&table, "%" PRId32, decision->file->level);
+        cli_table_cell(&table, "%s", cli_bytes_text(decision->file->file_size, number));
+        cli_table_cell(&table, "%s", cli_count_text(decision->file->row_count, number));
+        cli_table_cell(&table, "%s", sinter_file_action_name(decision->action));
+        cli_table_cell(&table, "%s%s%s", sinter_reason_code(decision->reason),
+                       with_text ? ": " : "",
+                       with_text ? sinter_reason_text(decision->reason) : "");
+    }
+    cli_table_print(&table);
+}
+
+static void
+cell_level(cli_table *table, cli_level level)
+{
+    char number[CLI_NUMBER_CHARS];
+
+    cli_table_cell(table, "%s", level.files == 0 ? "-" : cli_count_text(level.files, number));
+    cli_table_cell(table, "%s", level.files == 0 ? "-" : cli_bytes_text(level.bytes, number));
+    cli_table_cell(table, "%s", level.files == 0 ? "-" : cli_count_text(level.rows, number));
+}
+
+void
+cli_levels_compare(const sinter_files *before, const sinter_files *after)
+{
+    static const char *const titles[] = {">level",          ">files before", ">size before",
+                                         ">records before", ">files after",  ">size after",
+                                         ">records after"};
+    int32_t highest = 0;
+    cli_table table;
+
+    for (size_t i = 0; i < before->file_count; i++) {
+        highest = before->files[i].level > highest ? before->files[i].level : highest;
+    }
+    for (size_t i = 0; i < after->file_count; i++) {
+        highest = after->files[i].level > highest ? after->files[i].level : highest;
+    }
+    cli_table_init(&table, titles, 7);
+    for (int32_t level = 0; level <= highest; level++) {
+        const cli_level old = cli_level_of(before->files, before->file_count, level);
+        const cli_level new = cli_level_of(after->files, after->file_count, level);
+
+        if (old.files == 0 && new.files == 0) {
+            continue;
+        }
+        cli_table_cell(&table, "%" PRId32, level);
+        cell_level(&table, old);
+        cell_level(&table, new);
+    }
+    cli_table_print(&table);
+}
+
+void
+cli_decisions_sum(const sinter_compact_result *result, uint64_t *rewritten_out,
+                  uint64_t *upgraded_out)
+{
+    size_t count = 0;
+    const sinter_file_decision *decisions = sinter_compact_result_decisions(result, &count);
+
+    *rewritten_out = 0;
+    *upgraded_out = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (decisions[i].action == SINTER_ACTION_REWRITTEN) {
+            *rewritten_out += decisions[i].file->file_size;
+        } else if (decisions[i].action == SINTER_ACTION_UPGRADED) {
+            *upgraded_out += decisions[i].file->file_size;
+        }
+    }
+}

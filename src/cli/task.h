@@ -1,0 +1,97 @@
+/*
+ * From options and a document to a compact task, and its result for people: what `compact` and
+ * `plan` share.
+ */
+#ifndef SINTER_CLI_TASK_H
+#define SINTER_CLI_TASK_H
+
+#include "cli/source.h"
+
+/** What both verbs take; follows cli_common in their arguments. */
+typedef struct cli_task_arguments {
+    cli_common common;
+    const char *base_dir;
+    const char *unit;
+    cli_number output_level;
+    cli_number max_level;
+    int32_t drop_delete; /* CLI_DROP_* */
+    bool full;
+} cli_task_arguments;
+
+enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
+
+#define CLI_TASK_FIELD(name) offsetof(cli_task_arguments, name)
+
+#define CLI_TASK_OPTIONS                                                                          \
+    {"output-level",                                                                              \
+     'L',                                                                                         \
+     CLI_COUNT,                                                                                   \
+     CLI_TASK_FIELD(output_level),                                                                \
+     "N",                                                                                         \
+     NULL,                                                                                        \
+     "Level of the result; else that of the document, else the highest."},                        \
+        {"max-level",                                                                             \
+         0,                                                                                       \
+         CLI_COUNT,                                                                               \
+         CLI_TASK_FIELD(max_level),                                                               \
+         "N",                                                                                     \
+         NULL,                                                                                    \
+         "Highest level; else number of levels of document or options, less one."},               \
+        {"unit",                                                                                  \
+         'u',                                                                                     \
+         CLI_TEXT,                                                                                \
+         CLI_TASK_FIELD(unit),                                                                    \
+         "A,B",                                                                                   \
+         NULL,                                                                                    \
+         "Compact these files only; checked against all others."},                                \
+        {"full",                                                                                  \
+         0,                                                                                       \
+         CLI_FLAG,                                                                                \
+         CLI_TASK_FIELD(full),                                                                    \
+         NULL,                                                                                    \
+         NULL,                                                                                    \
+         "Pick all files, whatever the document's unit says."},                                   \
+        {"drop-delete",                                                                           \
+         0,                                                                                       \
+         CLI_CHOICE,                                                                              \
+         CLI_TASK_FIELD(drop_delete),                                                             \
+         "WHEN",                                                                                  \
+         "auto|yes|no",                                                                           \
+         "Leave deletes out of the result. auto: when nothing older can lie below. yes: fail if " \
+         "that doesn't hold."},                                                                   \
+    {                                                                                             \
+        "base-dir", 0, CLI_TEXT, CLI_TASK_FIELD(base_dir), "DIR", "@dir",                         \
+            "Where the files of a document lie, instead of its base_dir."                         \
+    }
+
+/** A task with what it stands on. */
+typedef struct cli_task {
+    sinter_compact_task task;
+    sinter_file_meta *files; /* the unit's */
+    const char *reason_code; /* of the pick */
+    const char *reason_text;
+    bool is_empty; /* there is nothing to do */
+} cli_task;
+
+/** Pick the unit and check it. @return an exit code; cli_task_fini() in any case */
+int
+cli_task_init(cli *session, const cli_task_arguments *args, const cli_source *source,
+              cli_task *out);
+
+void
+cli_task_fini(cli_task *task);
+
+/** A table of the files that a result decided on: action, reason. */
+void
+cli_decisions_print(const sinter_compact_result *result, bool with_text);
+
+/** Levels before and after side by side. */
+void
+cli_levels_compare(const sinter_files *before, const sinter_files *after);
+
+/** Bytes of the input files that are to be rewritten, upgraded. */
+void
+cli_decisions_sum(const sinter_compact_result *result, uint64_t *rewritten_out,
+                  uint64_t *upgraded_out);
+
+#endif

@@ -1,0 +1,345 @@
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/levels.h"
+#include "cli/opts.h"
+#include "cli/plan.h"
+#include "cli/report.h"
+#include "cli/text.h"
+
+typedef struct compact_arguments {
+    cli_task_arguments task;
+    const char *result;
+    const char *catalog_out;
+} compact_arguments;
+
+#define FIELD(name) offsetof(compact_arguments, name)
+
+static const cli_option options[] = {
+    CLI_TASK_OPTIONS,
+    {"result", 'r', CLI_TEXT, FIELD(result), "FILE", "@file",
+     "Write the sinter.result document to a file; without it, it goes to standard output when "
+     "--json is given or the operand is a document."},
+    {"catalog-out", 0, CLI_TEXT, FIELD(catalog_out), "FILE", "@file",
+     "Write the sinter.files document of the state afterwards to a file."},
+};
+
+/* A compaction under way. */
+typedef struct compact_job {
+    cli *session;
+    const compact_arguments *args;
+    cli_source source;
+    cli_task task;
+    sinter_compact_result *result; /* NULL: nothing was done */
+    sinter_files_doc *after;
+    sinter_text document; /* sinter.result */
+    sinter_error err;
+} compact_job;
+
+/* Files that the task made and that nothing will name. */
+static void
+remove_new_files(const compact_job *job)
+{
+    const sinter_file_list *after;
+
+    if (job->result == NULL) {
+        return;
+    }
+    after = sinter_compact_result_after(job->result);
+    for (size_t i = 0; i < after->count; i++) {
+        const sinter_file_meta *file = &after->files[i];
+        const size_t size = strlen(job->source.base_dir) + strlen(file->file_name) + 2;
+        char *path;
+
+        if (file->upgraded_from >= 0) {
+            continue; /* an input */
+        }
+        path = cli_alloc(size, 1);
+        (void)snprintf(path, size, "%s/%s", job->source.base_dir, file->file_name);
+        (void)job->session->io->ops->unlink(job->session->io, path, NULL);
+        free(path);
+    }
+}
+
+/* Does the directory's catalog, as it stands now, name the new files? */
+static bool
+was_committed(const compact_job *job)
+{
+    sinter_files_doc *now = NULL;
+    bool is_new = true; /* if in doubt: gc will tell */
+
+    if (sinter_files_doc_load(&job->session->env, job->source.path, NULL, &now, NULL) ==
+        SINTER_OK) {
+        is_new = sinter_files_doc_get(now)->generation != job->source.files->generation;
+    }
+    sinter_files_doc_destroy(now);
+    return is_new;
+}
+
+static sinter_status
+run_task(compact_job *job)
+{
+    cli *session = job->session;
+    sinter_compact_result *planned = NULL;
+    uint64_t rewritten = 0;
+    uint64_t upgraded = 0;
+    sinter_status st;
+
+    st = sinter_compact_task_plan(&session->env, &job->task.task, &planned, &job->err);
+    if (st == SINTER_OK) {
+        cli_decisions_sum(planned, &rewritten, &upgraded);
+        cli_progress_begin(&session->progress, "compacting", rewritten, &session->env.clock);
+        st = sinter_compact_task_run(&session->env, &job->task.task, &job->result, &job->err);
+        cli_progress_end(&session->progress);
+    }
+    sinter_compact_result_destroy(planned);
+    return st;
+}
+
+static sinter_status
+make_document(compact_job *job, const sinter_error *failure)
+{
+    const sinter_result_content content = {
+        .struct_size = (uint32_t)sizeof content,
+        .base_dir = job->source.base_dir,
+        .result = job->result,
+        .error = failure,
+        .codec = job->source.codec,
+    };
+
+    sinter_text_reset(&job->document);
+    return sinter_result_print(&content, &job->document, failure == NULL ? &job->err : NULL);
+}
+
+static sinter_status
+replace_file(compact_job *job, const char *path, const sinter_text *text)
+{
+    sinter_io *io = job->session->io;
+
+    return io->ops->replace(io, path, text->data, text->size, &job->err);
+}
+
+static sinter_status
+write_catalog_out(compact_job *job)
+{
+    sinter_text text;
+    sinter_status st;
+
+    if (job->args->catalog_out == NULL) {
+        return SINTER_OK;
+    }
+    sinter_text_init(&job->session->env, &text);
+    st = sinter_files_print(sinter_files_doc_get(job->after), job->source.codec, 0, &text,
+                            &job->err);
+    if (st == SINTER_OK) {
+        st = replace_file(job, job->args->catalog_out, &text);
+    }
+    sinter_text_fini(&text);
+    return st;
+}
+
+static sinter_status
+commit(compact_job *job)
+{
+    sinter_status st = SINTER_OK;
+
+    if (job->source.catalog != NULL && job->result != NULL) {
+        st = sinter_catalog_apply(job->source.catalog, job->result, &job->err);
+        if (st == SINTER_OK) {
+            st = sinter_catalog_commit(job->source.catalog, &job->err);
+        }
+        if (st != SINTER_OK && !was_committed(job)) {
+            remove_new_files(job);
+        }
+    }
+    return st;
+}
+
+static bool
+wants_document(const compact_job *job)
+{
+    return job->args->task.common.json ||
+           (job->source.catalog == NULL && job->args->result == NULL);
+}
+
+/* Without a catalog the documents are all that names the new files: no document, no files. */
+static sinter_status
+publish(compact_job *job)
+{
+    sinter_status st;
+
+    if (job->result != NULL) {
+        st = sinter_files_doc_apply(&job->session->env, job->source.doc, job->result, &job->after,
+                                    &job->err);
+        if (st != SINTER_OK) {
+            remove_new_files(job);
+            return st;
+        }
+    }
+    st = make_document(job, NULL);
+    if (st == SINTER_OK && job->source.catalog != NULL) {
+        st = commit(job);
+        if (st != SINTER_OK) {
+            return st;
+        }
+    }
+    if (st == SINTER_OK && job->after != NULL) {
+        st = write_catalog_out(job);
+    }
+    if (st == SINTER_OK && job->args->result != NULL) {
+        st = replace_file(job, job->args->result, &job->document);
+    }
+    if (st == SINTER_OK && wants_document(job)) {
+        (void)fwrite(job->document.data, 1, job->document.size, stdout);
+    }
+    if (job->source.catalog == NULL && (st != SINTER_OK || cli_finish_output(0) != 0)) {
+        remove_new_files(job);
+    }
+    return st;
+}
+
+static void
+put_counters(const sinter_compact_counters *counters)
+{
+    const sinter_merge_counters *merge = &counters->merge;
+    const double seconds = (double)counters->wall_us / 1e6;
+    char a[CLI_NUMBER_CHARS];
+    char b[CLI_NUMBER_CHARS];
+    char c[CLI_NUMBER_CHARS];
+
+    printf("read %s, wrote %s, upgraded %s", cli_bytes_text(counters->bytes_read, a),
+           cli_bytes_text(counters->bytes_written, b), cli_bytes_text(counters->bytes_upgraded, c));
+    printf(" in %s", cli_seconds_text(seconds, a));
+    if (seconds > 0 && counters->bytes_read > 0) {
+        printf(" (%s/s)", cli_bytes_text((uint64_t)((double)counters->bytes_read / seconds), a));
+    }
+    printf("\nrecords: %s in, %s out", cli_count_text(merge->records_in, a),
+           cli_count_text(merge->records_out, b));
+    printf("; superseded %s, deletes dropped %s, expired %s", cli_count_text(merge->superseded, a),
+           cli_count_text(merge->deleted, b), cli_count_text(merge->expired, c));
+    printf("\nblocks: %s read, %s passed as stored", cli_count_text(counters->blocks_read, a),
+           cli_count_text(merge->blocks_passed, b));
+    if (merge->spilled_bytes > 0) {
+        printf("; spilled %s", cli_bytes_text(merge->spilled_bytes, a));
+    }
+    printf("; peak of the memory budget %s\n", cli_bytes_text(counters->memory_peak_bytes, a));
+}
+
+static void
+put_summary(const compact_job *job)
+{
+    const sinter_file_list *after;
+    sinter_file_meta *made;
+    size_t count = 0;
+
+    if (job->result == NULL) {
+        puts("nothing to do");
+        return;
+    }
+    cli_decisions_print(job->result, false);
+    after = sinter_compact_result_after(job->result);
+    made = cli_alloc(after->count, sizeof *made);
+    for (size_t i = 0; i < after->count; i++) {
+        if (after->files[i].upgraded_from < 0) {
+            made[count++] = after->files[i];
+        }
+    }
+    if (count > 0) {
+        fputs("\nnew files:\n", stdout);
+        cli_files_print(made, count, job->source.codec);
+    }
+    free(made);
+    putchar('\n');
+    cli_levels_compare(job->source.files, sinter_files_doc_get(job->after));
+    putchar('\n');
+    put_counters(sinter_compact_result_counters(job->result));
+}
+
+/* A failed run has a result document too. */
+static int
+fail_job(compact_job *job, sinter_status st)
+{
+    if (wants_document(job) && make_document(job, &job->err) == SINTER_OK) {
+        (void)fwrite(job->document.data, 1, job->document.size, stdout);
+    }
+    return cli_fail_plain(st, &job->err);
+}
+
+static int
+compact(compact_job *job)
+{
+    const cli_common *common = &job->args->task.common;
+    sinter_status st = SINTER_OK;
+
+    if (common->dry_run) {
+        return cli_plan_show(job->session, &job->args->task, &job->source, &job->task, false);
+    }
+    if (!job->task.is_empty) {
+        st = run_task(job);
+    }
+    if (st == SINTER_OK) {
+        st = publish(job);
+    }
+    if (st != SINTER_OK) {
+        return fail_job(job, st);
+    }
+    if (!wants_document(job) && !common->quiet) {
+        put_summary(job);
+    }
+    return CLI_EXIT_OK;
+}
+
+static int
+run(cli *session, void *arguments)
+{
+    const compact_arguments *args = arguments;
+    compact_job job = {.session = session, .args = args, .err = SINTER_ERROR_INIT};
+    int code;
+
+    sinter_text_init(&session->env, &job.document);
+    code = cli_source_open(session, &args->task.common, args->task.common.operands[0],
+                           args->task.base_dir, args->task.common.dry_run ? 0 : CLI_SOURCE_WRITE,
+                           &job.source);
+    if (code == CLI_EXIT_OK) {
+        code = cli_task_init(session, &args->task, &job.source, &job.task);
+    }
+    if (code == CLI_EXIT_OK) {
+        code = compact(&job);
+    }
+    sinter_compact_result_destroy(job.result);
+    sinter_files_doc_destroy(job.after);
+    sinter_text_fini(&job.document);
+    cli_task_fini(&job.task);
+    cli_source_close(&job.source);
+    return code;
+}
+
+const cli_verb cli_verb_compact = {
+    .name = "compact",
+    .operands = "DIR|FILE",
+    .summary = "restore order among files: rewrite what overlaps, upgrade the rest",
+    .description =
+        "Compact the files of a directory with a catalog, or of a sinter.files document. Unless a "
+        "unit is given, all files are picked and go to the highest level. Files that overlap are "
+        "merged into new ones, large files that nothing overlaps are upgraded: they get a new "
+        "level and are not read.\n\n"
+        "A directory is locked while it is compacted, and its catalog is replaced atomically at "
+        "the end. Replaced files stay until `sinter gc`, for readers that began earlier. A "
+        "document "
+        "is not changed: the sinter.result document says what happened, and --catalog-out writes "
+        "the document of the state afterwards.\n\n"
+        "Input files are never changed. After a failure, and when INT or TERM cancels, no new file "
+        "is left.",
+    .examples = "sinter compact data/\n"
+                "sinter compact data/ --target-file-size 64mb --file.compression zstd\n"
+                "sinter compact files.json --output-level 3 --result result.json\n",
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+    .takes =
+        CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN | CLI_TAKES_SETTINGS,
+    .operand_min = 1,
+    .operand_max = 1,
+    .arguments_size = sizeof(compact_arguments),
+    .run = run,
+};
