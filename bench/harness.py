@@ -110,12 +110,9 @@ def release_rocksdb(version):
 class Programs:
     """The programs of one build folder."""
 
-    def __init__(self, build_dir, peers, no_limit):
+    def __init__(self, build_dir, targets):
         self.build_dir = os.path.abspath(build_dir)
-        self.targets = ["sinter_bench", "workload_check"]
-        if not no_limit:
-            self.targets.append("limit_bench")
-        self.targets += sorted({ENGINES[name][0] for name in peers})
+        self.targets = sorted(set(targets))
 
     def path(self, program):
         return os.path.join(self.build_dir, "bench", program)

@@ -1,5 +1,6 @@
 """Medians, ratios, the table on the terminal, and tables for documents."""
 
+import json
 import platform
 import statistics
 import subprocess
@@ -135,3 +136,45 @@ def print_table(result):
              or "none") + f"; reads by {result['sinter']['io']}")
     print("            ratio of a peer: its CPU time by sinter's; of the limit: sinter's by it;"
           " ~ repetitions differ by more than 10 %", flush=True)
+
+
+def markdown_row(result):
+    sinter = result["sinter"]
+    cells = [result["workload"], result["codec"], f"{sinter['records_per_cpu_s'] / 1e6:.2f}",
+             f"{sinter['cpu_s_per_gb']:.2f}"]
+    for name in [*result["peers"], "limit"]:
+        each = result["ratios"].get(name)
+        cells.append(f"**{each['cpu_median']:.2f}** ({each['cpu_min']:.2f}-{each['cpu_max']:.2f})"
+                     if each else "-")
+    cells.append(f"{sinter['wall_s']:.2f}")
+    everybody = [sinter, *result["peers"].values()]
+    cells.append(" / ".join(f"{each['rss_mib']:.1f}" for each in everybody))
+    cells.append(" / ".join(f"{each['bytes_in'] / 1e6:.1f}" for each in everybody))
+    cells.append(" / ".join(f"{each['bytes_out'] / 1e6:.1f}" for each in everybody))
+    cells.append(f"{100 * sinter['blocks_passed'] / sinter['blocks_in']:.0f} %")
+    return "| " + " | ".join(cells) + " |"
+
+
+def print_markdown(results):
+    """A table for a document; all results have the same peers."""
+    peers = list(results[0]["peers"])
+    head = ["workload", "codec", "10^6 records / CPU s", "CPU s/GB"]
+    head += [f"times {name}" for name in peers]
+    head += ["CPU / limit", "wall s"]
+    columns = " / ".join(["sinter", *peers])
+    head += [f"peak MiB: {columns}", f"file MB in: {columns}", f"file MB out: {columns}",
+             "blocks passed"]
+    print("| " + " | ".join(head) + " |")
+    print("|" + " --- |" * len(head))
+    for result in results:
+        print(markdown_row(result))
+
+
+def main():
+    """report.py FILE: the lines of a JSON file of bench/run as a Markdown table."""
+    with open(sys.argv[1], encoding="utf-8") as lines:
+        print_markdown([json.loads(line) for line in lines])
+
+
+if __name__ == "__main__":
+    main()
