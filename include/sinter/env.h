@@ -139,7 +139,7 @@ typedef struct sinter_pool sinter_pool;
  *
  * @param env           allocator; borrowed, must outlive the pool
  * @param thread_count  1..1024
- * @param queue_max     tasks that may wait; more are refused with SINTER_E_BUSY; at least 1
+ * @param queue_max     tasks that may wait, 1..2^24; more are refused with SINTER_E_BUSY
  * @param out           the pool; sinter_pool_destroy() waits for all tasks
  * @return              SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM, SINTER_E_IO (no thread)
  * Threads block all signals and have no other effect on the process.

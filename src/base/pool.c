@@ -1,0 +1,183 @@
+/*
+ * A pool of threads over a bounded ring of tasks.
+ */
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/alloc.h"
+
+enum { THREADS_MAX = 1024, QUEUE_MAX = 1 << 24 };
+
+typedef struct task {
+    void (*work)(void *arg);
+    void *arg;
+} task;
+
+struct sinter_pool {
+    const sinter_env *env;
+    pthread_mutex_t mutex; /* guards what follows but `threads`, which only the maker touches */
+    pthread_cond_t wake;   /* a task came, or the end */
+    task *tasks;           /* a ring: `task_count` of `queue_max`, the oldest at `first_task` */
+    uint32_t queue_max;
+    uint32_t first_task;
+    uint32_t task_count;
+    bool is_ending;
+    pthread_t *threads;
+    uint32_t thread_count;
+};
+
+/* Run tasks until the end is near and none is left. */
+static void *
+worker(void *arg)
+{
+    sinter_pool *pool = arg;
+
+    (void)pthread_mutex_lock(&pool->mutex);
+    for (;;) {
+        while (pool->task_count == 0 && !pool->is_ending) {
+            (void)pthread_cond_wait(&pool->wake, &pool->mutex);
+        }
+        if (pool->task_count == 0) {
+            break;
+        }
+        const task next = pool->tasks[pool->first_task];
+
+        pool->first_task = (pool->first_task + 1) % pool->queue_max;
+        pool->task_count--;
+        (void)pthread_mutex_unlock(&pool->mutex);
+        next.work(next.arg);
+        (void)pthread_mutex_lock(&pool->mutex);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return NULL;
+}
+
+static sinter_status
+submit(void *ctx, void (*work)(void *arg), void *arg)
+{
+    sinter_pool *pool = ctx;
+    sinter_status st = SINTER_OK;
+
+    assert(work != NULL);
+    (void)pthread_mutex_lock(&pool->mutex);
+    if (pool->task_count == pool->queue_max || pool->is_ending) {
+        st = SINTER_E_BUSY;
+    } else {
+        const uint32_t place =
+            (uint32_t)(((uint64_t)pool->first_task + pool->task_count) % pool->queue_max);
+
+        pool->tasks[place] = (task){.work = work, .arg = arg};
+        pool->task_count++;
+        (void)pthread_cond_signal(&pool->wake);
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return st;
+}
+
+/* Signals are the caller's business: threads inherit the mask of the moment they are made. */
+static sinter_status
+start_threads(sinter_pool *pool, uint32_t count, sinter_error *err)
+{
+    sigset_t all;
+    sigset_t before;
+    int rc = 0;
+
+    (void)sigfillset(&all);
+    rc = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (rc != 0) {
+        return SINTER__ERR_SYS(err, SINTER_E_IO, rc, NULL, -1, "can't block signals");
+    }
+    while (pool->thread_count < count && rc == 0) {
+        rc = pthread_create(&pool->threads[pool->thread_count], NULL, worker, pool);
+        pool->thread_count += rc == 0 ? 1 : 0;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (rc != 0) {
+        return SINTER__ERR_SYS(err, SINTER_E_IO, rc, NULL, -1, "the system gave %u of %u threads",
+                               pool->thread_count, count);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+pool_init_locks(sinter_pool *pool, sinter_error *err)
+{
+    int rc = pthread_mutex_init(&pool->mutex, NULL);
+
+    if (rc == 0) {
+        rc = pthread_cond_init(&pool->wake, NULL);
+        if (rc != 0) {
+            (void)pthread_mutex_destroy(&pool->mutex);
+        }
+    }
+    return rc == 0 ? SINTER_OK
+                   : SINTER__ERR_SYS(err, SINTER_E_NOMEM, rc, NULL, -1,
+                                     "the system gave no mutex or condition");
+}
+
+static void
+pool_free(sinter_pool *pool)
+{
+    if (pool != NULL) {
+        sinter__free(pool->env, pool->threads);
+        sinter__free(pool->env, pool->tasks);
+        sinter__free(pool->env, pool);
+    }
+}
+
+sinter_status
+sinter_pool_create(const sinter_env *env, uint32_t thread_count, uint32_t queue_max,
+                   sinter_pool **out, sinter_error *err)
+{
+    sinter_pool *pool = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, thread_count >= 1 && thread_count <= THREADS_MAX);
+    SINTER__REQUIRE(err, queue_max >= 1 && queue_max <= QUEUE_MAX);
+    SINTER__CHECK(SINTER__NEW(env, pool, 1, err));
+    pool->env = env;
+    pool->queue_max = queue_max;
+    SINTER__TRY(SINTER__NEW(env, pool->tasks, queue_max, err));
+    SINTER__TRY(SINTER__NEW(env, pool->threads, thread_count, err));
+    SINTER__TRY(pool_init_locks(pool, err));
+    st = start_threads(pool, thread_count, err);
+    if (st != SINTER_OK) {
+        sinter_pool_destroy(pool);
+        return st;
+    }
+    *out = pool;
+    pool = NULL;
+out:
+    pool_free(pool);
+    return st;
+}
+
+void
+sinter_pool_destroy(sinter_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&pool->mutex);
+    pool->is_ending = true;
+    (void)pthread_cond_broadcast(&pool->wake);
+    (void)pthread_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->thread_count; i++) {
+        assert(!pthread_equal(pool->threads[i], pthread_self()));
+        (void)pthread_join(pool->threads[i], NULL);
+    }
+    assert(pool->task_count == 0 || pool->thread_count == 0);
+    (void)pthread_cond_destroy(&pool->wake);
+    (void)pthread_mutex_destroy(&pool->mutex);
+    pool_free(pool);
+}
+
+sinter_executor
+sinter_pool_executor(sinter_pool *pool)
+{
+    return (sinter_executor){
+        .struct_size = (uint32_t)sizeof(sinter_executor), .ctx = pool, .submit = submit};
+}
