@@ -664,6 +664,7 @@ allocation_sweep(const backend *kind, bool wrapped)
             sinter_io *used = wrapped ? io : made;
 
             if (kind->is_memory) {
+                (void)strcpy(dir, "/box");
                 st = used->ops->mkdir(used, dir, &err);
             } else {
                 cr_assert(mkdtemp(dir) != NULL);
