@@ -1,0 +1,23 @@
+# Runs an example in a fresh directory and compares what it prints.
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+set(arguments "")
+if(PREPARE)
+  execute_process(COMMAND ${EMULATOR} ${PREPARE} ${WORK}/data RESULT_VARIABLE code
+    OUTPUT_QUIET)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "write_files failed: ${code}")
+  endif()
+  set(arguments ${WORK}/data)
+elseif(NAME STREQUAL write_files)
+  set(arguments ${WORK}/data)
+endif()
+execute_process(COMMAND ${EMULATOR} ${PROGRAM} ${arguments} RESULT_VARIABLE code
+  OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+if(NOT code EQUAL 0)
+  message(FATAL_ERROR "${NAME} ended with ${code}: ${errors}")
+endif()
+file(READ ${EXPECTED} wanted)
+if(NOT output STREQUAL wanted)
+  message(FATAL_ERROR "${NAME} printed\n${output}instead of\n${wanted}")
+endif()
