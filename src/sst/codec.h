@@ -1,0 +1,54 @@
+/*
+ * The codecs behind one door: none, lz4, zstd, with contexts that are made once and reused.
+ */
+#ifndef SINTER_SST_CODEC_H
+#define SINTER_SST_CODEC_H
+
+#include "base/alloc.h"
+
+/** Contexts of one reader or writer. Zeroed with `env` set is ready. Confined. */
+typedef struct sinter__codec {
+    const sinter_env *env;
+    void *lz4_state;
+    struct ZSTD_CCtx_s *encoder;
+    struct ZSTD_DCtx_s *decoder;
+    uint64_t reserved_bytes; /* of the contexts, in the memory budget */
+} sinter__codec;
+
+/** Refuse a codec that this build has not, by name: SINTER_E_UNSUPPORTED. */
+sinter_status
+sinter__codec_check(int codec, sinter_error *err);
+
+/** Refuse a level that the codec has not: SINTER_E_INVALID. Level 0 counts as 1. */
+sinter_status
+sinter__codec_check_level(int codec, int level, sinter_error *err);
+
+/** Room that encoding `raw_size` bytes may need. */
+size_t
+sinter__codec_bound(int codec, size_t raw_size);
+
+/** Can `stored` bytes of this codec stand for `raw` bytes? Refuses claims before memory is taken.
+ */
+bool
+sinter__codec_may_expand(int codec, uint64_t stored, uint64_t raw);
+
+/**
+ * Encode into `out`, which holds sinter__codec_bound() bytes.
+ * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (the budget), SINTER_E_UNSUPPORTED
+ */
+sinter_status
+sinter__codec_encode(sinter__codec *self, int codec, int level, sinter_bytes raw, uint8_t *out,
+                     size_t *size_out, sinter_error *err);
+
+/**
+ * Decode into exactly `raw_size` bytes.
+ * @return SINTER_OK, SINTER_E_CORRUPT (no file or offset named), or as encode
+ */
+sinter_status
+sinter__codec_decode(sinter__codec *self, int codec, sinter_bytes stored, uint8_t *out,
+                     size_t raw_size, sinter_error *err);
+
+void
+sinter__codec_fini(sinter__codec *self);
+
+#endif

@@ -1,0 +1,278 @@
+/*
+ * Copying rows into columns. On inputs that interleave nearly every range is one row, so the loop
+ * over ranges does no more per row than load, compare once, copy, store: whether there is room is
+ * one comparison (raw_limit), and short copies run over their end into slack instead of branching
+ * on their size.
+ */
+#include "sst/open_block.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 32, CHUNKED_BYTES_MAX = 384, ROWS_ONE_BY_ONE_MAX = 3 };
+
+sinter_status
+sinter__open_block_fit_rows(sinter__open_block *block, uint32_t rows, sinter_error *err)
+{
+    const size_t row_bytes = sizeof(int64_t) + 2 * sizeof(uint32_t) + 1;
+    uint32_t capacity = block->row_capacity < 1024 ? 1024 : block->row_capacity;
+    sinter__scratch grown = {0};
+    uint8_t *p = NULL;
+
+    if (rows <= block->row_capacity) {
+        return SINTER_OK;
+    }
+    while (capacity < rows) {
+        capacity *= 2;
+    }
+    SINTER__CHECK(sinter__scratch_fit(block->env, &grown, (capacity + 2u) * row_bytes, err));
+    p = grown.data;
+    if (block->rows > 0) {
+        memcpy(p, block->sequences, block->rows * sizeof(int64_t));
+        memcpy(p + capacity * sizeof(int64_t), block->key_offsets,
+               (block->rows + 1) * sizeof(uint32_t));
+        memcpy(p + capacity * 12u + 8, block->value_offsets, (block->rows + 1) * sizeof(uint32_t));
+        memcpy(p + capacity * 16u + 16, block->kinds, block->rows);
+    }
+    sinter__scratch_fini(block->env, &block->row_memory);
+    block->row_memory = grown;
+    block->row_capacity = capacity;
+    block->sequences = (int64_t *)(void *)p;
+    block->key_offsets = (uint32_t *)(void *)(p + capacity * 8u);
+    block->value_offsets = (uint32_t *)(void *)(p + capacity * 12u + 8);
+    block->kinds = p + capacity * 16u + 16;
+    block->key_offsets[0] = 0;
+    block->value_offsets[0] = 0;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__open_block_fit_keys(sinter__open_block *block, size_t bytes, sinter_error *err)
+{
+    SINTER__CHECK(sinter__scratch_grow(block->env, &block->key_memory, bytes, err));
+    block->keys = block->key_memory.data;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__open_block_fit_values(sinter__open_block *block, size_t bytes, sinter_error *err)
+{
+    SINTER__CHECK(sinter__scratch_grow(block->env, &block->value_memory, bytes, err));
+    block->values = block->value_memory.data;
+    return SINTER_OK;
+}
+
+/** Copy a key; up to 16 bytes are read behind it and written behind its place. */
+static inline void
+copy_key(uint8_t *to, const uint8_t *from, size_t size)
+{
+    memcpy(to, from, 16);
+    if (size > 16) {
+        memcpy(to + 16, from + 16, size - 16);
+    }
+}
+
+/** Copy a value; less than 32 bytes are read behind it and written behind its place. */
+static inline void
+copy_value(uint8_t *to, const uint8_t *from, size_t size)
+{
+    if (size > CHUNKED_BYTES_MAX) {
+        memcpy(to, from, size);
+        return;
+    }
+    for (size_t i = 0; i < size; i += CHUNK_BYTES) {
+        memcpy(to + i, from + i, CHUNK_BYTES);
+    }
+}
+
+/** Append one row if it fits. */
+static inline bool
+take_row(sinter__open_block *block, const sinter__row_source *source, uint32_t row)
+{
+    const uint32_t at = block->rows;
+    const uint32_t value_begin = source->value_offsets[row];
+    const uint32_t value_size = source->value_offsets[row + 1] - value_begin;
+    const uint8_t *key = source->keys + (size_t)row * source->key_width;
+    uint32_t key_size = source->key_width;
+
+    if (source->key_offsets != NULL) {
+        key = source->keys + source->key_offsets[row];
+        key_size = source->key_offsets[row + 1] - source->key_offsets[row];
+    }
+    if ((uint64_t)block->raw + key_size + value_size >= block->raw_limit ||
+        at >= block->row_capacity) {
+        return false;
+    }
+    copy_key(block->keys + block->key_bytes, key, key_size);
+    copy_value(block->values + block->value_bytes, source->values + value_begin, value_size);
+    block->sequences[at] = source->sequences[row];
+    block->kinds[at] = source->kinds[row];
+    block->key_bytes += key_size;
+    block->value_bytes += value_size;
+    block->key_offsets[at + 1] = block->key_bytes;
+    block->value_offsets[at + 1] = block->value_bytes;
+    block->raw += key_size + value_size;
+    block->rows = at + 1;
+    return true;
+}
+
+/** Bytes of keys and values of rows first..first + count. */
+static uint64_t
+rows_bytes(const sinter__row_source *source, uint32_t first, uint32_t count)
+{
+    const uint64_t keys = source->key_offsets == NULL
+                              ? (uint64_t)count * source->key_width
+                              : source->key_offsets[first + count] - source->key_offsets[first];
+
+    return keys + (source->value_offsets[first + count] - source->value_offsets[first]);
+}
+
+/** Append offsets of `count` items that begin at offset `end` of the column. */
+static void
+copy_offsets(uint32_t *to, const uint32_t *from, uint32_t count, uint32_t end)
+{
+    const uint32_t delta = end - from[0];
+
+    for (uint32_t i = 1; i <= count; i++) {
+        to[i] = from[i] + delta;
+    }
+}
+
+/** Append rows that fit, column by column. */
+static void
+copy_rows(sinter__open_block *block, const sinter__row_source *source, uint32_t first,
+          uint32_t count)
+{
+    const uint32_t at = block->rows;
+    const uint32_t value_begin = source->value_offsets[first];
+    const uint32_t value_size = source->value_offsets[first + count] - value_begin;
+    const uint8_t *keys = source->keys + (size_t)first * source->key_width;
+    uint32_t key_size = count * source->key_width;
+
+    if (source->key_offsets != NULL) {
+        keys = source->keys + source->key_offsets[first];
+        key_size = source->key_offsets[first + count] - source->key_offsets[first];
+        copy_offsets(block->key_offsets + at, source->key_offsets + first, count, block->key_bytes);
+    } else {
+        for (uint32_t i = 1; i <= count; i++) {
+            block->key_offsets[at + i] = block->key_bytes + i * source->key_width;
+        }
+    }
+    copy_offsets(block->value_offsets + at, source->value_offsets + first, count,
+                 block->value_bytes);
+    memcpy(block->keys + block->key_bytes, keys, key_size);
+    if (value_size > 0) {
+        memcpy(block->values + block->value_bytes, source->values + value_begin, value_size);
+    }
+    memcpy(block->sequences + at, source->sequences + first, count * sizeof(int64_t));
+    memcpy(block->kinds + at, source->kinds + first, count);
+    block->rows = at + count;
+    block->key_bytes += key_size;
+    block->value_bytes += value_size;
+    block->raw += key_size + value_size;
+}
+
+static bool
+rows_fit(const sinter__open_block *block, const sinter__row_source *source, uint32_t first,
+         uint32_t count)
+{
+    return count <= block->row_capacity - block->rows &&
+           block->raw + rows_bytes(source, first, count) < block->raw_limit;
+}
+
+uint32_t
+sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source *source,
+                             uint32_t first, uint32_t count)
+{
+    uint32_t fitting = 0;
+
+    if (count <= ROWS_ONE_BY_ONE_MAX) {
+        while (fitting < count && take_row(block, source, first + fitting)) {
+            fitting++;
+        }
+        return fitting;
+    }
+    if (rows_fit(block, source, first, count)) {
+        fitting = count;
+    } else {
+        uint32_t not_fitting = count;
+
+        while (not_fitting - fitting > 1) {
+            const uint32_t middle = fitting + (not_fitting - fitting) / 2;
+
+            if (rows_fit(block, source, first, middle)) {
+                fitting = middle;
+            } else {
+                not_fitting = middle;
+            }
+        }
+    }
+    if (fitting > 0) {
+        copy_rows(block, source, first, fitting);
+    }
+    return fitting;
+}
+
+size_t
+sinter__open_block_take(sinter__open_block *block, const sinter_range *ranges, size_t count)
+{
+    const sinter_batch *batch = NULL;
+    sinter__row_source source = {0};
+    size_t taken = 0;
+
+    for (; taken < count; taken++) {
+        const sinter_range *range = &ranges[taken];
+
+        if (range->batch != batch) {
+            if (!sinter__row_source_of(range->batch, &source)) {
+                break;
+            }
+            batch = range->batch;
+        }
+        if (range->count == 1) {
+            if (!take_row(block, &source, range->first)) {
+                break;
+            }
+        } else {
+            if (!rows_fit(block, &source, range->first, range->count)) {
+                break;
+            }
+            sinter__open_block_take_rows(block, &source, range->first, range->count);
+        }
+    }
+    return taken;
+}
+
+void
+sinter__open_block_add(sinter__open_block *block, const sinter__single_row *row)
+{
+    const uint32_t at = block->rows;
+
+    assert(at < block->row_capacity);
+    assert(row->key.size <= SINTER_KEY_BYTES_MAX && row->value.size <= SINTER_VALUE_BYTES_MAX);
+    if (row->key.size > 0) {
+        memcpy(block->keys + block->key_bytes, row->key.data, row->key.size);
+    }
+    if (row->value.size > 0) {
+        memcpy(block->values + block->value_bytes, row->value.data, row->value.size);
+    }
+    block->sequences[at] = row->sequence;
+    block->kinds[at] = row->kind;
+    block->key_bytes += (uint32_t)row->key.size;
+    block->value_bytes += (uint32_t)row->value.size;
+    block->key_offsets[at + 1] = block->key_bytes;
+    block->value_offsets[at + 1] = block->value_bytes;
+    block->raw += (uint32_t)(row->key.size + row->value.size);
+    block->rows = at + 1;
+}
+
+void
+sinter__open_block_fini(sinter__open_block *block)
+{
+    if (block->env == NULL) {
+        return;
+    }
+    sinter__scratch_fini(block->env, &block->key_memory);
+    sinter__scratch_fini(block->env, &block->value_memory);
+    sinter__scratch_fini(block->env, &block->row_memory);
+}

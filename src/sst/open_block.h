@@ -1,0 +1,117 @@
+/*
+ * The block that a writer is filling: columns that rows are copied into.
+ */
+#ifndef SINTER_SST_OPEN_BLOCK_H
+#define SINTER_SST_OPEN_BLOCK_H
+
+#include "sinter/batch.h"
+#include "sst/block.h"
+#include "sst/payload.h"
+#include "sst/scratch.h"
+
+/**
+ * Rows of a block, in columns. The values may stand in foreign memory (`values` then points into
+ * the output buffer), else in `value_memory`. Zeroed with `env` set is empty. Confined.
+ */
+typedef struct sinter__open_block {
+    const sinter_env *env;
+    uint32_t rows;
+    uint32_t row_capacity;
+    uint32_t raw;       /* bytes of keys and values so far */
+    uint32_t raw_limit; /* rows that leave `raw` below this need no check */
+    uint32_t key_bytes;
+    uint32_t value_bytes;
+    uint8_t *keys;
+    uint8_t *values;
+    uint32_t *key_offsets; /* row_capacity + 1 */
+    uint32_t *value_offsets;
+    int64_t *sequences;
+    uint8_t *kinds;
+    sinter__scratch key_memory;
+    sinter__scratch value_memory;
+    sinter__scratch row_memory;
+} sinter__open_block;
+
+/** Forget the rows. */
+static inline void
+sinter__open_block_reset(sinter__open_block *block)
+{
+    block->rows = 0;
+    block->raw = 0;
+    block->key_bytes = 0;
+    block->value_bytes = 0;
+}
+
+/** Have room for `rows` rows in all. Content is kept. */
+sinter_status
+sinter__open_block_fit_rows(sinter__open_block *block, uint32_t rows, sinter_error *err);
+
+/** Have room for `bytes` bytes of keys in all. Content is kept. */
+sinter_status
+sinter__open_block_fit_keys(sinter__open_block *block, size_t bytes, sinter_error *err);
+
+/** Have room for `bytes` bytes of values in `value_memory`, and let `values` point there. */
+sinter_status
+sinter__open_block_fit_values(sinter__open_block *block, size_t bytes, sinter_error *err);
+
+/** Where rows are copied from: the columns of a batch. */
+typedef struct sinter__row_source {
+    const uint8_t *keys;
+    const uint32_t *key_offsets; /* or NULL */
+    uint32_t key_width;
+    const int64_t *sequences;
+    const uint8_t *kinds;
+    const uint8_t *values;
+    const uint32_t *value_offsets;
+} sinter__row_source;
+
+/**
+ * The columns of a batch whose payload is sst's; false if it isn't, or is a stored block, or has
+ * no values.
+ */
+static inline bool
+sinter__row_source_of(const sinter_batch *batch, sinter__row_source *out)
+{
+    const sinter__sst_payload *payload = batch->payload;
+
+    if (batch->payload_ops != &sinter__sst_payload_ops || payload->value_offsets == NULL) {
+        return false;
+    }
+    out->keys = batch->keys;
+    out->key_offsets = batch->key_offsets;
+    out->key_width = batch->key_width;
+    out->sequences = batch->sequences;
+    out->kinds = batch->kinds;
+    out->values = payload->values;
+    out->value_offsets = payload->value_offsets;
+    return true;
+}
+
+/**
+ * Append leading ranges as long as they fit below `raw_limit` and their values can be copied as
+ * bytes. Returns how many ranges were taken, each of them whole.
+ */
+size_t
+sinter__open_block_take(sinter__open_block *block, const sinter_range *ranges, size_t count);
+
+/** Append as many leading rows of one range as fit likewise; returns how many. */
+uint32_t
+sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source *source,
+                             uint32_t first, uint32_t count);
+
+/** One row by itself. */
+typedef struct sinter__single_row {
+    sinter_bytes key;
+    sinter_bytes value;
+    int64_t sequence;
+    uint8_t kind;
+} sinter__single_row;
+
+/** Append one row for which there is room; nothing is read behind its bytes. */
+void
+sinter__open_block_add(sinter__open_block *block, const sinter__single_row *row);
+
+void
+sinter__open_block_fini(sinter__open_block *block);
+
+#endif

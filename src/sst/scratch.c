@@ -1,0 +1,78 @@
+#include "sst/scratch.h"
+
+#include <string.h>
+
+enum { SHRINK_ABOVE_BYTES = 1 << 20, CREEP_BYTES_MAX = 128 << 10, ROUND_BYTES = 256 };
+
+/** Round up; small ones with an eighth in reserve for sizes that creep upwards. */
+static size_t
+roomy(size_t size)
+{
+    if (size < CREEP_BYTES_MAX) {
+        size += size / 8;
+    }
+    return (size + ROUND_BYTES - 1) / ROUND_BYTES * ROUND_BYTES;
+}
+
+sinter_status
+sinter__scratch_fit(const sinter_env *env, sinter__scratch *scratch, size_t size, sinter_error *err)
+{
+    const bool is_wasteful =
+        scratch->capacity > SHRINK_ABOVE_BYTES && scratch->capacity / 8 > roomy(size);
+    size_t capacity = 0;
+    sinter_status st = SINTER_OK;
+
+    if (size <= scratch->capacity && !is_wasteful) {
+        return SINTER_OK;
+    }
+    if (size > SIZE_MAX / 2) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "a buffer of %zu bytes can't be had", size);
+    }
+    capacity = roomy(size);
+    sinter__scratch_fini(env, scratch);
+    SINTER__TRY(sinter_memory_reserve(env->memory, capacity, err));
+    st = sinter__resize(env, (void **)&scratch->data, capacity, 1, err);
+    if (st != SINTER_OK) {
+        sinter_memory_release(env->memory, capacity);
+        goto out;
+    }
+    scratch->capacity = capacity;
+out:
+    return st;
+}
+
+sinter_status
+sinter__scratch_grow(const sinter_env *env, sinter__scratch *scratch, size_t size,
+                     sinter_error *err)
+{
+    size_t capacity = 0;
+    sinter_status st = SINTER_OK;
+
+    if (size <= scratch->capacity) {
+        return SINTER_OK;
+    }
+    if (size > SIZE_MAX / 4) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "a buffer of %zu bytes can't be had", size);
+    }
+    capacity = roomy(size);
+    if (capacity < SHRINK_ABOVE_BYTES && capacity < scratch->capacity * 2) {
+        capacity = scratch->capacity * 2;
+    }
+    SINTER__TRY(sinter_memory_reserve(env->memory, capacity - scratch->capacity, err));
+    st = sinter__resize(env, (void **)&scratch->data, capacity, 1, err);
+    if (st != SINTER_OK) {
+        sinter_memory_release(env->memory, capacity - scratch->capacity);
+        goto out;
+    }
+    scratch->capacity = capacity;
+out:
+    return st;
+}
+
+void
+sinter__scratch_fini(const sinter_env *env, sinter__scratch *scratch)
+{
+    sinter__free(env, scratch->data);
+    sinter_memory_release(env->memory, scratch->capacity);
+    memset(scratch, 0, sizeof *scratch);
+}
