@@ -2,18 +2,7 @@
 
 # sinter_room(compact partition.c ...): one object library a room; paths relative to the caller.
 function(sinter_room name)
-  set(sources "")
-  foreach(source ${ARGN})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      list(APPEND sources ${source})
-    else()
-      message(WARNING "src/${name}/${source} does not exist")
-    endif()
-  endforeach()
-  if(NOT sources)
-    return()
-  endif()
-  add_library(sinter_${name} OBJECT ${sources})
+  add_library(sinter_${name} OBJECT ${ARGN})
   target_include_directories(sinter_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   target_compile_definitions(sinter_${name} PRIVATE SINTER_BUILDING)
