@@ -5,21 +5,18 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/columns.h"
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/report.h"
+#include "cli/schema.h"
 #include "cli/signals.h"
 #include "cli/source.h"
 #include "cli/text.h"
 
 typedef struct ingest_arguments {
     cli_common common;
-    const char *key;
-    const char *columns;
-    const char *types;
-    const char *kind_column;
+    cli_schema schema;
     cli_number buffer;
     cli_number buffer_rows;
     int32_t format;
@@ -31,17 +28,17 @@ typedef struct ingest_arguments {
 #define FIELD(name) offsetof(ingest_arguments, name)
 
 static const cli_option options[] = {
-    {"key", 'k', CLI_TEXT, FIELD(key), "A[:TYPE],B", NULL,
+    {"key", 'k', CLI_TEXT, FIELD(schema.key), "A[:TYPE],B", NULL,
      "Key columns, in key order. Needed for a new directory."},
-    {"columns", 'c', CLI_TEXT, FIELD(columns), "A:TYPE,B", NULL,
+    {"columns", 'c', CLI_TEXT, FIELD(schema.columns), "A:TYPE,B", NULL,
      "All columns of a new directory, in order; else they are taken from the input's first line. "
      "A column without a type is a STRING."},
-    {"types", 't', CLI_TEXT, FIELD(types), "A:TYPE,B:TYPE", NULL,
+    {"types", 't', CLI_TEXT, FIELD(schema.types), "A:TYPE,B:TYPE", NULL,
      "Types of some columns, such as INT, BIGINT, DOUBLE, DECIMAL(10, 2), DATE, TIMESTAMP(3), "
      "BYTES."},
     {"format", 'f', CLI_CHOICE, FIELD(format), "FORMAT", "auto|json|csv|tsv",
      "Form of the input. auto: by the file's name, else by its first line."},
-    {"kind-column", 0, CLI_TEXT, FIELD(kind_column), "NAME", NULL,
+    {"kind-column", 0, CLI_TEXT, FIELD(schema.kind_column), "NAME", NULL,
      "Column of the input that holds each record's kind: +I, -U, +U, -D, or insert, update, delete "
      "(or their first letters); empty is +I. Without it a column `_kind` is taken when there is "
      "one."},
@@ -83,162 +80,6 @@ fail_job(const ingest_job *job, sinter_status st)
     return cli_fail_status(st, &job->err);
 }
 
-/* --- what the rows look like --- */
-
-static int
-parse_type(const char *name, const char *text, sinter_type *out)
-{
-    sinter_error err = SINTER_ERROR_INIT;
-
-    if (sinter_type_parse(text, out, &err) != SINTER_OK) {
-        return cli_fail(CLI_EXIT_USAGE, "column '%s': %s", name, err.text);
-    }
-    return CLI_EXIT_OK;
-}
-
-/* The type of a column: of --types, of --key, of --columns, else STRING; a key is never null. */
-static int
-column_type(const cli_column *column, const cli_columns *types, const cli_columns *keys,
-            sinter_type *out)
-{
-    const cli_column *typed = cli_columns_find(types, column->name);
-    const cli_column *key = cli_columns_find(keys, column->name);
-    const char *text = column->type;
-    int code;
-
-    if (text == NULL && typed != NULL) {
-        text = typed->type;
-    }
-    if (text == NULL && key != NULL) {
-        text = key->type;
-    }
-    code = parse_type(column->name, text != NULL ? text : "STRING", out);
-    if (key != NULL) {
-        out->nullable = false;
-    }
-    return code;
-}
-
-static int
-check_names(const char *option, const cli_columns *named, const cli_columns *all)
-{
-    for (size_t i = 0; i < named->count; i++) {
-        if (cli_columns_find(all, named->items[i].name) == NULL) {
-            return cli_fail(CLI_EXIT_USAGE, "option '--%s': there is no column '%s'", option,
-                            named->items[i].name);
-        }
-    }
-    return CLI_EXIT_OK;
-}
-
-static int
-make_row_type(ingest_job *job, const cli_columns *all, const cli_columns *types,
-              const cli_columns *keys)
-{
-    sinter_column *columns = cli_alloc(all->count, sizeof *columns);
-    const char **key_names = cli_alloc(keys->count, sizeof *key_names);
-    int code = CLI_EXIT_OK;
-    sinter_status st;
-
-    for (size_t i = 0; code == CLI_EXIT_OK && i < all->count; i++) {
-        columns[i].name = all->items[i].name;
-        code = column_type(&all->items[i], types, keys, &columns[i].type);
-    }
-    for (size_t i = 0; i < keys->count; i++) {
-        key_names[i] = keys->items[i].name;
-    }
-    if (code == CLI_EXIT_OK) {
-        st = sinter_row_type_create(&job->session->env, columns, all->count, key_names, keys->count,
-                                    &job->row_type, &job->err);
-        code = st == SINTER_OK ? CLI_EXIT_OK : fail_job(job, st);
-    }
-    free((void *)key_names);
-    free(columns);
-    return code;
-}
-
-static void
-drop_column(cli_columns *columns, const char *name)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < columns->count; i++) {
-        if (name != NULL && strcmp(columns->items[i].name, name) == 0) {
-            free(columns->items[i].name);
-            free(columns->items[i].type);
-        } else {
-            columns->items[kept++] = columns->items[i];
-        }
-    }
-    columns->count = kept;
-}
-
-static int
-describe_columns(ingest_job *job, cli_columns *all, cli_columns *types, cli_columns *keys)
-{
-    const ingest_arguments *args = job->args;
-    int code = cli_columns_parse("key", args->key, keys);
-
-    if (code == CLI_EXIT_OK && args->types != NULL) {
-        code = cli_columns_parse("types", args->types, types);
-    }
-    if (code == CLI_EXIT_OK && args->columns != NULL) {
-        code = cli_columns_parse("columns", args->columns, all);
-    } else if (code == CLI_EXIT_OK) {
-        code = cli_input_columns(&job->input, job->format, all);
-        drop_column(all, args->kind_column);
-    }
-    if (code == CLI_EXIT_OK) {
-        code = check_names("key", keys, all);
-    }
-    if (code == CLI_EXIT_OK) {
-        code = check_names("types", types, all);
-    }
-    return code == CLI_EXIT_OK ? make_row_type(job, all, types, keys) : code;
-}
-
-static int
-describe_rows(ingest_job *job)
-{
-    cli_columns all = {.items = NULL};
-    cli_columns types = {.items = NULL};
-    cli_columns keys = {.items = NULL};
-    int code;
-
-    if (job->args->key == NULL) {
-        return cli_fail(CLI_EXIT_USAGE, "%s has no catalog: name the key columns with --key",
-                        job->dir);
-    }
-    code = describe_columns(job, &all, &types, &keys);
-    cli_columns_fini(&all);
-    cli_columns_fini(&types);
-    cli_columns_fini(&keys);
-    return code;
-}
-
-/* The catalog's columns, then the kind column as a text. */
-static sinter_status
-make_input_type(ingest_job *job, const sinter_row_type *row_type)
-{
-    const size_t count = sinter_row_type_count(row_type);
-    sinter_column *columns = cli_alloc(count + 1, sizeof *columns);
-    sinter_status st;
-
-    for (size_t i = 0; i < count; i++) {
-        columns[i].name = sinter_row_type_column_name(row_type, i);
-        columns[i].type = *sinter_row_type_column_type(row_type, i);
-    }
-    columns[count].name = job->args->kind_column;
-    st = sinter_type_parse("STRING", &columns[count].type, &job->err);
-    if (st == SINTER_OK) {
-        st = sinter_row_type_create(&job->session->env, columns, count + 1, NULL, 0,
-                                    &job->input_type, &job->err);
-    }
-    job->kind_index = count;
-    free(columns);
-    return st;
-}
-
 /* --- the catalog --- */
 
 static sinter_status
@@ -275,37 +116,45 @@ create_catalog(ingest_job *job)
     return st;
 }
 
+/* A path below the directory; allocated. */
+static char *
+path_of(const ingest_job *job, const char *name)
+{
+    const size_t size = strlen(job->dir) + strlen(name) + 2;
+    char *path = cli_alloc(size, 1);
+
+    (void)snprintf(path, size, "%s/%s", job->dir, name);
+    return path;
+}
+
+/* SINTER_END: there is none, a new one is to be made. */
 static sinter_status
 open_catalog(ingest_job *job)
 {
     const uint32_t flags = job->args->common.dry_run ? 0 : SINTER_CATALOG_WRITE;
+    sinter_io *io = job->session->io;
+    char *path = path_of(job, SINTER_CATALOG_FILE);
+    sinter_io_stat info;
     sinter_status st;
 
-    st = sinter_catalog_open(&job->session->env, job->dir, flags, &job->catalog, &job->err);
-    if (st != SINTER_E_NOT_FOUND) {
-        return st;
+    memset(&info, 0, sizeof info);
+    st = io->ops->stat(io, path, &info, NULL);
+    free(path);
+    if (st == SINTER_E_NOT_FOUND) {
+        return SINTER_END;
     }
-    job->err = (sinter_error)SINTER_ERROR_INIT;
-    return SINTER_END; /* a new one is to be made */
+    return sinter_catalog_open(&job->session->env, job->dir, flags, &job->catalog, &job->err);
 }
 
 static int
 check_known(const ingest_job *job)
 {
-    const ingest_arguments *args = job->args;
+    const sinter_row_type *row_type = sinter_files_doc_row_type(sinter_catalog_doc(job->catalog));
 
-    if (args->key != NULL || args->columns != NULL || args->types != NULL) {
-        return cli_fail(CLI_EXIT_USAGE,
-                        "%s has a catalog that fixes columns, types and key: leave out --%s",
-                        job->dir,
-                        args->key != NULL       ? "key"
-                        : args->columns != NULL ? "columns"
-                                                : "types");
-    }
-    if (sinter_files_doc_row_type(sinter_catalog_doc(job->catalog)) == NULL) {
+    if (row_type == NULL) {
         return cli_fail(CLI_EXIT_DATA, "%s: its catalog has no row type", job->dir);
     }
-    return CLI_EXIT_OK;
+    return cli_schema_check(&job->args->schema, job->dir, row_type);
 }
 
 static int
@@ -320,7 +169,12 @@ prepare_catalog(ingest_job *job)
     if (st != SINTER_END) {
         return fail_job(job, st);
     }
-    code = describe_rows(job);
+    if (job->args->schema.key == NULL) {
+        return cli_fail(CLI_EXIT_USAGE, "%s has no catalog: name the key columns with --key",
+                        job->dir);
+    }
+    code = cli_schema_make(&job->session->env, &job->args->schema, &job->input, job->format,
+                           &job->row_type);
     if (code != CLI_EXIT_OK || job->args->common.dry_run) {
         return code;
     }
@@ -340,10 +194,8 @@ undo_catalog(const ingest_job *job)
     sinter_io *io = job->session->io;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const size_t size = strlen(job->dir) + strlen(names[i]) + 2;
-        char *path = cli_alloc(size, 1);
+        char *path = path_of(job, names[i]);
 
-        (void)snprintf(path, size, "%s/%s", job->dir, names[i]);
         (void)io->ops->unlink(io, path, NULL);
         free(path);
     }
@@ -402,7 +254,7 @@ parse_kind(ingest_job *job, const sinter_row_values *row, uint8_t *kind_out)
         }
     }
     return cli_fail(CLI_EXIT_DATA, "%s: line %" PRIu64 ": column '%s': '%.*s' is no kind",
-                    job->input.name, row->line, job->args->kind_column,
+                    job->input.name, row->line, job->args->schema.kind_column,
                     (int)(datum->as.bytes.size < 40 ? datum->as.bytes.size : 40),
                     (const char *)datum->as.bytes.data);
 }
@@ -551,14 +403,16 @@ begin(ingest_job *job)
     if (code == CLI_EXIT_OK) {
         code = cli_session_budget(job->session, job->compact.memory_bytes);
     }
-    if (code == CLI_EXIT_OK && job->args->kind_column != NULL) {
-        st = make_input_type(job, catalog_row_type(job));
+    if (code == CLI_EXIT_OK && job->args->schema.kind_column != NULL) {
+        job->kind_index = sinter_row_type_count(catalog_row_type(job));
+        code = cli_schema_with_kind(&job->session->env, catalog_row_type(job),
+                                    job->args->schema.kind_column, &job->input_type);
     }
-    if (code == CLI_EXIT_OK && st == SINTER_OK && !common->dry_run) {
+    if (code == CLI_EXIT_OK && !common->dry_run) {
         st = sinter_ingest_open(&job->session->env, job->catalog, &ingest_options, &job->ingest,
                                 &job->err);
     }
-    return code != CLI_EXIT_OK || st == SINTER_OK ? code : fail_job(job, st);
+    return code == CLI_EXIT_OK && st != SINTER_OK ? fail_job(job, st) : code;
 }
 
 static void

@@ -209,6 +209,8 @@ cli_key_encode(const cli_source *source, const char *const *words, size_t count,
         };
 
         st = sinter_hex_parse(hex, out, &err);
+    } else if (count == 1 && source->codec != NULL && sinter_key_codec_count(source->codec) > 1) {
+        return cli_key_encode_text(source, NULL, words[0], out);
     } else if (source->codec == NULL) {
         return cli_fail(CLI_EXIT_USAGE, "the keys of these files are opaque bytes: give the key as "
                                         "hex:0011...");
@@ -236,9 +238,12 @@ cli_key_encode_text(const cli_source *source, const char *option, const char *te
         *word++ = '\0';
         words[count++] = word;
     }
-    if (count < wanted && strncmp(text, "hex:", 4) != 0) {
-        code = cli_fail(CLI_EXIT_USAGE, "option '--%s' needs the %zu key columns parted by commas",
-                        option, wanted);
+    if (strncmp(text, "hex:", 4) == 0) {
+        code = cli_key_encode(source, &text, 1, out);
+    } else if (count < wanted) {
+        code = cli_fail(CLI_EXIT_USAGE, "%s%s needs the %zu key columns parted by commas",
+                        option != NULL ? "option --" : "the key", option != NULL ? option : "",
+                        wanted);
     } else {
         code = cli_key_encode(source, words, count, out);
     }

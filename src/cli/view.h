@@ -42,7 +42,8 @@ cli_view_print(cli *session, const cli_source *source, cli_view *view);
 int
 cli_key_encode(const cli_source *source, const char *const *words, size_t count, sinter_text *out);
 
-/** The same from one text that may hold several columns, parted by commas. */
+/** The same from one text that may hold several columns, parted by commas. `option` NULL: an
+ *  operand. */
 int
 cli_key_encode_text(const cli_source *source, const char *option, const char *text,
                     sinter_text *out);
