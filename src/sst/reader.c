@@ -74,6 +74,15 @@ is_whole(const sst_reader *self, const sinter__sst_entry *entry)
             sinter__key_compare(entry->last_key, self->spans.end_key) < 0);
 }
 
+/** Prefix of a block's first key, as its batch will have it. */
+static uint64_t
+first_prefix(const sst_reader *self, sinter_bytes key)
+{
+    const size_t skip = self->decoder.shared_prefix.size;
+
+    return key.size <= skip ? 0 : sinter__key_prefix(key.data + skip, key.size - skip);
+}
+
 static sinter_status
 reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *err)
 {
@@ -98,6 +107,7 @@ reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *
         .is_last = leaf->is_last && entry == &leaf->entries[leaf->count - 1],
         .first_key = entry->first_key,
         .last_key = entry->last_key,
+        .first_prefix = first_prefix(self, entry->first_key),
         .sequence_min = entry->sequence_min,
         .sequence_max = entry->sequence_max,
         .raw_bytes = sinter__sst_entry_raw(entry),
