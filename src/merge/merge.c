@@ -187,13 +187,15 @@ create_engine(sinter_merge *merge, sinter_error *err)
     const sinter_merge_options *options = &merge->options;
     const sinter__block_gate gate = {options->accepts_block, options->accepts_ctx};
 
-    if (options->sort_engine == SINTER_SORT_MIN_HEAP) {
-        return sinter__min_heap_create(merge->env, merge->inputs, merge->input_count,
-                                       &merge->engine, err);
-    }
+    /* Bare runs: the tree decides ties whichever engine was asked for (spec 1), so that both give
+     * the same records. */
     if (!options->has_ages) {
         return sinter__record_tree_create(merge->env, merge->inputs, merge->input_count,
                                           &merge->engine, err);
+    }
+    if (options->sort_engine == SINTER_SORT_MIN_HEAP) {
+        return sinter__min_heap_create(merge->env, merge->inputs, merge->input_count,
+                                       &merge->engine, err);
     }
     return sinter__loser_tree_create(merge->env, merge->inputs, merge->input_count, gate,
                                      &merge->engine, err);
