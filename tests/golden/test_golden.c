@@ -343,12 +343,19 @@ merged_json(const merged *result)
     return json_pack("{s:o}", "records", records);
 }
 
+/** One way to merge a case. */
+typedef struct merge_way {
+    sinter_sort_engine engine;
+    uint32_t batch_rows; /* 0: each run in one batch */
+    bool has_ages;       /* the engines as files use them; without ages the tree decides ties */
+} merge_way;
+
 static void
-merge_with(const char *id, const json_t *line, sinter_sort_engine engine, uint32_t batch_rows)
+merge_with(const char *id, const json_t *line, const merge_way *way)
 {
     const json_t *field = golden_get(line, "sequence_field");
     const bool ignore_delete = golden_bool(line, "ignore_delete");
-    run_world world = {.batch_rows = batch_rows};
+    run_world world = {.batch_rows = way->batch_rows};
     merge_setup setup = {.env = sinter_env_default(), .world = &world, .capacity = 7};
     test_runs runs;
     merged result;
@@ -356,14 +363,15 @@ merge_with(const char *id, const json_t *line, sinter_sort_engine engine, uint32
     load_runs(golden_get(line, "runs"), json_string_value(field), &runs);
     run_world_fit(&world, &runs);
     sinter_merge_options_init(&setup.options);
-    setup.options.sort_engine = engine;
+    setup.options.sort_engine = way->engine;
+    setup.options.has_ages = way->has_ages;
     setup.options.drop_delete = golden_bool(line, "drop_delete");
     setup.options.function = strcmp(golden_text(line, "merge_engine"), "first-row") == 0
                                  ? sinter_merge_first_row(ignore_delete)
                                  : sinter_merge_deduplicate(ignore_delete);
     merge_run(&setup, &runs, &result);
     cr_assert_not(result.has_complaint, "%s: %s", id, result.complaint);
-    golden_expect(id, engine == SINTER_SORT_LOSER_TREE ? "loser-tree" : "min-heap",
+    golden_expect(id, way->engine == SINTER_SORT_LOSER_TREE ? "loser-tree" : "min-heap",
                   golden_get(line, "expect"), merged_json(&result));
     merged_fini(&result);
     test_runs_fini(&runs);
@@ -372,12 +380,17 @@ merge_with(const char *id, const json_t *line, sinter_sort_engine engine, uint32
 static void
 merge_case(const char *id, const json_t *line)
 {
-    merge_with(id, line, SINTER_SORT_LOSER_TREE, 0);
-    merge_with(id, line, SINTER_SORT_LOSER_TREE, 1);
-    merge_with(id, line, SINTER_SORT_LOSER_TREE, 3);
-    if (golden_bool(line, "min_heap_same")) {
-        merge_with(id, line, SINTER_SORT_MIN_HEAP, 0);
-        merge_with(id, line, SINTER_SORT_MIN_HEAP, 2);
+    const bool has_ties = golden_bool(line, "ties");
+
+    for (uint32_t rows = 0; rows < 4; rows++) {
+        merge_with(id, line, &(merge_way){SINTER_SORT_LOSER_TREE, rows, false});
+        if (golden_bool(line, "min_heap_same")) {
+            merge_with(id, line, &(merge_way){SINTER_SORT_MIN_HEAP, rows, false});
+        }
+        if (!has_ties) {
+            merge_with(id, line, &(merge_way){SINTER_SORT_LOSER_TREE, rows, true});
+            merge_with(id, line, &(merge_way){SINTER_SORT_MIN_HEAP, rows, true});
+        }
     }
 }
 

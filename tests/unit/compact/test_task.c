@@ -291,8 +291,8 @@ Test(field_faults, f30_nothing_there)
 
     set_up(&task, files, 4, 5);
     result = run(&task, &s);
-    cr_expect_str_eq(s.text, "rewrite(a|b)>5 ");
-    expect_files(sinter_compact_result_before(result), "a@0 b@0 x@0 y@1 ");
+    cr_expect_str_eq(s.text, "rewrite(b|a)>5 ");
+    expect_files(sinter_compact_result_before(result), "b@0 a@0 x@0 y@1 ");
     cr_expect_eq(sinter_compact_result_after(result)->count, 0);
     expect_decisions(result, "x:rewritten:empty a:rewritten:overlap b:rewritten:overlap "
                              "y:rewritten:empty ");
@@ -451,13 +451,13 @@ Test(compact_task, a_failed_or_cancelled_rewrite_ends_the_task)
     task.small_file_bytes = 100;
     task.rewriter = &rewriter;
     cr_expect_eq(run_refused(&task, NULL), SINTER_E_IO);
-    cr_expect_str_eq(s.text, "rewrite(a|b)>5 ");
+    cr_expect_str_eq(s.text, "rewrite(b|a)>5 ");
 
     s = (scribe){.outputs = 0};
     task.is_cancelled = is_cancelled_at;
     task.cancel_ctx = &left;
     cr_expect_eq(run_refused(&task, NULL), SINTER_E_CANCELLED);
-    cr_expect_str_eq(s.text, "rewrite(a|b)>5 ", "the second one is not begun");
+    cr_expect_str_eq(s.text, "rewrite(b|a)>5 ", "the second one is not begun");
 }
 
 Test(compact_task, every_allocation_may_fail)
@@ -536,11 +536,11 @@ static void
 model_collect(model *m, const sinter_file_meta *first, const sinter_file_meta *second)
 {
     strcat(m->candidate, m->candidate_sections > 0 ? "," : "");
-    strcat(m->candidate, first->file_name);
-    if (second != NULL) {
-        strcat(m->candidate, "|");
+    if (second != NULL) { /* both end in one key, so the new run comes out first */
         strcat(m->candidate, second->file_name);
+        strcat(m->candidate, "|");
     }
+    strcat(m->candidate, first->file_name);
     m->candidate_sections++;
     m->candidate_alone = second == NULL && m->candidate_sections == 1 ? first : NULL;
 }
