@@ -1,0 +1,264 @@
+/*
+ * Verification: a walk over the whole file that accounts for every byte. The parts stand in the
+ * order in which the walk over the index leaves them (index_writer.c), so each must begin where
+ * the one before it ended, from the header to the footer.
+ */
+#include <string.h>
+
+#include "base/bytes.h"
+#include "sinter/sst.h"
+#include "sst/block.h"
+#include "sst/filter.h"
+#include "sst/index_cursor.h"
+
+typedef struct verifier {
+    const sinter_env *env;
+    sinter__sst_file file;
+    sinter__index_cursor cursor;
+    sinter__leaf leaf;
+    sinter__scratch filters;
+    sinter__scratch stored;
+    sinter__scratch last_key; /* of the last block */
+    size_t last_key_size;
+    sinter__sst_decoder decoder;
+    uint64_t position; /* end of what is accounted for */
+    sinter_sst_properties sums;
+} verifier;
+
+static sinter_status
+fail_at(const verifier *self, uint64_t offset, const char *what, sinter_error *err)
+{
+    return SINTER__ERR_AT(err, SINTER_E_CORRUPT, self->file.path, offset, "%s", what);
+}
+
+/** Account for a part of the file, which must follow the one before it. */
+static sinter_status
+account(verifier *self, uint64_t offset, uint64_t size, sinter_error *err)
+{
+    if (offset != self->position) {
+        return fail_at(self, self->position < offset ? self->position : offset,
+                       "bytes belong to nothing, or to two things", err);
+    }
+    self->position += size;
+    return SINTER_OK;
+}
+
+static sinter_status
+leave_upper_page(void *ctx, sinter__extent place, sinter_error *err)
+{
+    return account(ctx, place.offset, place.size, err);
+}
+
+/** Do the entry's sequences and retracts describe the rows? */
+static sinter_status
+check_entry_claims(const verifier *self, const sinter__sst_entry *entry, sinter_error *err)
+{
+    const sinter__sst_decoded *decoded = &self->decoder.out;
+    int64_t min = decoded->sequences[0];
+    int64_t max = decoded->sequences[0];
+
+    for (uint32_t i = 1; i < entry->rows; i++) {
+        min = decoded->sequences[i] < min ? decoded->sequences[i] : min;
+        max = decoded->sequences[i] > max ? decoded->sequences[i] : max;
+    }
+    if (min != entry->sequence_min || max != entry->sequence_max) {
+        return fail_at(self, entry->offset, "sequences of a block differ from the index", err);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+check_filter(verifier *self, const sinter__sst_entry *entry, sinter_error *err)
+{
+    const sinter_bytes filter = {self->filters.data + entry->filter_offset, entry->filter_size};
+    const sinter__keys *keys = &self->decoder.out.keys;
+    const uint64_t offset = self->leaf.filter_offset + entry->filter_offset;
+
+    if ((entry->filter_size > 0) != (self->file.properties.filter_bits_per_key > 0)) {
+        return fail_at(self, entry->offset, "a block's filter differs from the properties", err);
+    }
+    if (entry->filter_size == 0) {
+        return SINTER_OK;
+    }
+    if (!sinter__filter_ok(filter)) {
+        return fail_at(self, offset, "a key filter is malformed", err);
+    }
+    for (uint32_t i = 0; i < keys->rows; i++) {
+        if (!sinter__filter_may_hold(filter, sinter__keys_at(keys, i))) {
+            return fail_at(self, offset, "a key filter doesn't know a key of its block", err);
+        }
+    }
+    return SINTER_OK;
+}
+
+/** Add a block to the sums that the properties must equal. */
+static sinter_status
+sum_block(verifier *self, const sinter__sst_entry *entry, sinter_error *err)
+{
+    sinter_sst_properties *sums = &self->sums;
+    const bool is_first = sums->block_count == 0;
+
+    if (is_first && (entry->first_key.size != self->file.properties.min_key.size ||
+                     sinter__key_compare(entry->first_key, self->file.properties.min_key) != 0)) {
+        return fail_at(self, self->file.footer.properties_offset,
+                       "the smallest key differs from the properties", err);
+    }
+    sums->sequence_min = is_first || entry->sequence_min < sums->sequence_min ? entry->sequence_min
+                                                                              : sums->sequence_min;
+    sums->sequence_max = is_first || entry->sequence_max > sums->sequence_max ? entry->sequence_max
+                                                                              : sums->sequence_max;
+    sums->block_count++;
+    sums->row_count += entry->rows;
+    sums->retract_count += entry->retracts;
+    sums->raw_key_bytes += entry->key_bytes;
+    sums->raw_value_bytes += entry->value_raw;
+    sums->stored_bytes += sinter__sst_entry_stored(entry);
+    SINTER__CHECK(sinter__scratch_fit(self->env, &self->last_key, entry->last_key.size + 1, err));
+    memcpy(self->last_key.data, entry->last_key.data, entry->last_key.size);
+    self->last_key_size = entry->last_key.size;
+    return SINTER_OK;
+}
+
+static sinter_status
+verify_block(verifier *self, const sinter__sst_entry *entry, sinter_error *err)
+{
+    const uint64_t size = sinter__sst_entry_stored(entry);
+
+    SINTER__CHECK(account(self, entry->offset, size, err));
+    SINTER__CHECK(
+        sinter__scratch_fit(self->env, &self->stored, (size_t)size + SINTER__SST_SLACK_BYTES, err));
+    SINTER__CHECK(
+        sinter__sst_file_read(&self->file, entry->offset, self->stored.data, (size_t)size, err));
+    SINTER__CHECK(sinter__sst_check_stored(self->file.path, entry, self->stored.data, err));
+    SINTER__CHECK(sinter__sst_decode_keys(&self->decoder, entry,
+                                          self->stored.data + entry->value_stored, err));
+    SINTER__CHECK(sinter__sst_decode_values(&self->decoder, entry, self->stored.data, err));
+    SINTER__CHECK(check_entry_claims(self, entry, err));
+    SINTER__CHECK(check_filter(self, entry, err));
+    return sum_block(self, entry, err);
+}
+
+/** Filters stand in the section in the order of their blocks, without gaps. */
+static sinter_status
+verify_filter_section(verifier *self, sinter_error *err)
+{
+    const sinter__leaf *leaf = &self->leaf;
+    uint64_t end = 0;
+
+    SINTER__CHECK(sinter__leaf_load_filters(&self->file, leaf, &self->filters, err));
+    for (uint32_t i = 0; i < leaf->count; i++) {
+        if (leaf->entries[i].filter_size > 0 && leaf->entries[i].filter_offset != end) {
+            return fail_at(self, leaf->filter_offset + end, "bytes between key filters", err);
+        }
+        end += leaf->entries[i].filter_size;
+    }
+    if (end != leaf->filter_size) {
+        return fail_at(self, leaf->filter_offset + end, "bytes behind the key filters", err);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+verify_leaf(verifier *self, sinter_error *err)
+{
+    const sinter__leaf *leaf = &self->leaf;
+
+    SINTER__CHECK(verify_filter_section(self, err));
+    for (uint32_t i = 0; i < leaf->count; i++) {
+        SINTER__CHECK(verify_block(self, &leaf->entries[i], err));
+    }
+    SINTER__CHECK(account(self, leaf->filter_offset, leaf->filter_size, err));
+    return account(self, leaf->offset, leaf->size, err);
+}
+
+/** Do the properties equal what the blocks add up to? */
+static sinter_status
+check_sums(const verifier *self, sinter_error *err)
+{
+    const sinter_sst_properties *sums = &self->sums;
+    const sinter_sst_properties *said = &self->file.properties;
+    const sinter_bytes last = {self->last_key.data, self->last_key_size};
+
+    if (sums->block_count != said->block_count || sums->row_count != said->row_count ||
+        sums->retract_count != said->retract_count || sums->raw_key_bytes != said->raw_key_bytes ||
+        sums->raw_value_bytes != said->raw_value_bytes ||
+        sums->stored_bytes != said->stored_bytes || sums->sequence_min != said->sequence_min ||
+        sums->sequence_max != said->sequence_max) {
+        return fail_at(self, self->file.footer.properties_offset,
+                       "the properties differ from what the blocks hold", err);
+    }
+    if (sinter__key_compare(last, said->max_key) != 0) {
+        return fail_at(self, self->file.footer.properties_offset,
+                       "the largest key differs from the properties", err);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+verify_file(verifier *self, sinter_error *err)
+{
+    const sinter__sst_footer *footer = &self->file.footer;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(account(self, 0, SINTER__SST_HEADER_BYTES, err));
+    for (;;) {
+        st = sinter__index_cursor_next(&self->cursor, &self->leaf, err);
+        if (st != SINTER_OK) {
+            break;
+        }
+        SINTER__CHECK(verify_leaf(self, err));
+    }
+    if (st != SINTER_END) {
+        return st;
+    }
+    if (self->leaf.count == 0 && self->sums.block_count == 0) {
+        SINTER__CHECK(account(self, self->leaf.offset, self->leaf.size, err));
+    }
+    SINTER__CHECK(account(self, footer->properties_offset, footer->properties_size, err));
+    SINTER__CHECK(
+        account(self, self->file.size - SINTER__SST_FOOTER_BYTES, SINTER__SST_FOOTER_BYTES, err));
+    return check_sums(self, err);
+}
+
+static void
+verifier_fini(verifier *self)
+{
+    sinter__sst_decoder_fini(&self->decoder);
+    sinter__scratch_fini(self->env, &self->stored);
+    sinter__scratch_fini(self->env, &self->filters);
+    sinter__scratch_fini(self->env, &self->last_key);
+    sinter__leaf_fini(self->env, &self->leaf);
+    sinter__index_cursor_fini(&self->cursor);
+    sinter__sst_file_close(&self->file);
+}
+
+sinter_status
+sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_result *out,
+                  sinter_error *err)
+{
+    const sinter__sst_open_options options = {.flags = SINTER_IO_SEQUENTIAL};
+    verifier *self = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && path != NULL);
+    SINTER__CHECK(SINTER__NEW(env, self, 1, err));
+    self->env = env;
+    SINTER__TRY(sinter__sst_file_open(env, path, &options, &self->file, err));
+    self->cursor.file = &self->file;
+    self->cursor.leave = leave_upper_page;
+    self->cursor.leave_ctx = self;
+    self->decoder.env = env;
+    self->decoder.codec.env = env;
+    self->decoder.path = self->file.path;
+    SINTER__TRY(verify_file(self, err));
+    if (out != NULL) {
+        *out = (sinter_sst_verify_result){.struct_size = (uint32_t)sizeof *out,
+                                          .blocks = self->sums.block_count,
+                                          .rows = self->sums.row_count,
+                                          .bytes = self->position};
+    }
+out:
+    verifier_fini(self);
+    sinter__free(env, self);
+    return st;
+}
