@@ -58,9 +58,10 @@ sinter_memory_reserve(sinter_memory *memory, uint64_t bytes, sinter_error *err)
     do {
         if (bytes > memory->limit_bytes - used) {
             return SINTER__ERR(err, SINTER_E_TOO_LARGE,
-                               "the memory budget of %llu bytes can't hold %llu more beside %llu",
+                               "the memory budget of %llu bytes can't hold %llu more beside %llu: "
+                               "at least %llu are needed",
                                (unsigned long long)memory->limit_bytes, (unsigned long long)bytes,
-                               (unsigned long long)used);
+                               (unsigned long long)used, (unsigned long long)(used + bytes));
         }
     } while (!atomic_compare_exchange_weak(&memory->used_bytes, &used, used + bytes));
     raise_peak(memory, used + bytes);

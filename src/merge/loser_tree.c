@@ -230,6 +230,12 @@ take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint
         SINTER__CHECK(sinter__sink_group_add(tree->env, sink, input->batch, input->row, err));
         advance_in_group(tree);
     }
+    if (sink->group_count == 1) {
+        /* The other one stood before a block whose first row turned out to be dropped. */
+        sink->group_count = 0;
+        sinter__sink_row(sink, batch, row);
+        return SINTER_OK;
+    }
     return sinter__sink_group_end(sink, false, err);
 }
 

@@ -250,10 +250,11 @@ fan_in(const sinter__spill *spill, size_t first, uint64_t memory_bytes, uint64_t
         if (i == first + 1) {
             *least_out = needed;
         }
-        if (needed > memory_bytes) {
+        if (needed <= memory_bytes) {
+            count++;
+        } else if (i > first) {
             break;
         }
-        count++;
     }
     return count;
 }
@@ -272,8 +273,11 @@ fit_pass(sinter__spill *spill, uint64_t memory_bytes, sinter_error *err)
 
         if (count < 2 && first + 1 < spill->count) {
             SINTER__FAIL(err, SINTER_E_TOO_LARGE,
-                         "merging spilled runs needs %llu bytes, the memory budget leaves %llu",
-                         (unsigned long long)least, (unsigned long long)memory_bytes);
+                         "the memory budget leaves %llu bytes to merge spilled runs: at least %llu "
+                         "are needed in all",
+                         (unsigned long long)memory_bytes,
+                         (unsigned long long)(sinter_memory_limit(spill->env->memory) -
+                                              memory_bytes + least));
         }
         count = count == 0 ? 1 : count;
         SINTER__TRY(merge_runs(spill, next, first, count, err));

@@ -128,13 +128,20 @@ append_bytes(const sinter_env *env, sinter__scratch *column, uint64_t *used, sin
     return SINTER_OK;
 }
 
+/* Where a frozen row goes, and where put_value() tells of its failures. */
+typedef struct put_target {
+    sinter__spill_writer *writer;
+    sinter_error *err;
+} put_target;
+
 static sinter_status
 put_value(void *ctx, const void *data, size_t size)
 {
-    sinter__spill_writer *writer = ctx;
+    const put_target *target = ctx;
+    sinter__spill_writer *writer = target->writer;
 
     return append_bytes(writer->env, &writer->values, &writer->value_bytes,
-                        (sinter_bytes){data, size}, NULL);
+                        (sinter_bytes){data, size}, target->err);
 }
 
 static sinter_status
@@ -147,12 +154,9 @@ append_value(sinter__spill_writer *writer, const sinter_batch *batch, uint32_t r
         return SINTER_OK;
     }
     if (ops->freeze != NULL) {
-        const sinter_status st = ops->freeze(batch, row, put_value, writer, err);
+        put_target target = {writer, err};
 
-        /* A refusal of put_value has no detail yet. */
-        return st == SINTER_E_NOMEM || st == SINTER_E_TOO_LARGE
-                   ? SINTER__ERR(err, st, "a row of %s could not be kept for spilling", ops->format)
-                   : st;
+        return ops->freeze(batch, row, put_value, &target, err);
     }
     if (ops->value == NULL) {
         return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "rows of format %s can't be spilled",

@@ -20,6 +20,69 @@ complain(merged *result, const char *format, ...)
     }
 }
 
+/* What the callbacks of one merge share. */
+typedef struct watch {
+    const merge_setup *setup;
+    merged *result;
+    test_rng rng;
+    bool was_asked;     /* for a block, in the current call */
+    uint8_t *asked_key; /* first key of the first block asked for in the current call */
+    size_t asked_size;
+    size_t count_at_call; /* records given before the current call */
+} watch;
+
+static bool
+watch_accepts(void *ctx, const sinter_block_info *info)
+{
+    watch *w = ctx;
+    merged *result = w->result;
+
+    result->asked_blocks++;
+    if (!w->was_asked) {
+        w->was_asked = true;
+        free(w->asked_key);
+        w->asked_size = info->first_key.size;
+        w->asked_key = malloc(w->asked_size + 1);
+        if (w->asked_key == NULL) {
+            abort();
+        }
+        if (w->asked_size > 0) {
+            memcpy(w->asked_key, info->first_key.data, w->asked_size);
+        }
+    }
+    if (!info->is_whole || (w->setup->options.drop_delete && info->retract_count > 0) ||
+        !test_rng_chance(&w->rng, w->setup->accept_percent)) {
+        return false;
+    }
+    result->accepted_blocks++;
+    return true;
+}
+
+static bool
+watch_cancelled(void *ctx)
+{
+    watch *w = ctx;
+
+    return ++w->result->cancel_asks == w->setup->cancel_at;
+}
+
+/* A block may be asked for when nothing is unflushed: then no row of the same call is before it. */
+static void
+watch_check(watch *w)
+{
+    merged *result = w->result;
+
+    if (w->was_asked && result->count > w->count_at_call) {
+        const sinter_bytes asked = {w->asked_key, w->asked_size};
+
+        if (test_bytes_compare(result->records[w->count_at_call].key, asked) < 0) {
+            complain(result, "a block was asked for while rows before it were unflushed");
+        }
+    }
+    w->was_asked = false;
+    w->count_at_call = result->count;
+}
+
 static void
 add_record(merged *result, const test_record *record)
 {
@@ -119,8 +182,10 @@ take_range(merged *result, const sinter_range *range, bool has_orders)
 }
 
 static void
-drain(const merge_setup *setup, sinter_merge *merge, merged *result)
+drain(watch *w, sinter_merge *merge)
 {
+    const merge_setup *setup = w->setup;
+    merged *result = w->result;
     test_rng rng = {setup->seed};
 
     while (result->status == SINTER_OK) {
@@ -141,6 +206,7 @@ drain(const merge_setup *setup, sinter_merge *merge, merged *result)
         for (size_t i = 0; result->status == SINTER_OK && i < count; i++) {
             take_range(result, &ranges[i], setup->world->has_orders);
         }
+        watch_check(w);
     }
     if (result->status == SINTER_END) {
         size_t count = 0;
@@ -164,6 +230,12 @@ check_counters(merged *result)
                  (unsigned long long)c->records_in, (unsigned long long)c->records_out,
                  (unsigned long long)dropped);
     }
+    if (c->blocks_passed != result->stored_blocks ||
+        result->accepted_blocks != result->stored_blocks) {
+        complain(result, "counters: %llu blocks passed, %llu accepted, %llu given",
+                 (unsigned long long)c->blocks_passed, (unsigned long long)result->accepted_blocks,
+                 (unsigned long long)result->stored_blocks);
+    }
     if (c->records_out != result->count) {
         complain(result, "counters: %llu out, but %zu given", (unsigned long long)c->records_out,
                  result->count);
@@ -176,6 +248,8 @@ merge_run(const merge_setup *setup, const test_runs *runs, merged *out)
     sinter_merge_input *inputs = calloc(runs->count + 1, sizeof *inputs);
     run_source *sources = calloc(runs->count + 1, sizeof *sources);
     sinter_merge *merge = NULL;
+    sinter_merge_options options = setup->options;
+    watch w = {.setup = setup, .result = out, .rng = {setup->seed + 1}};
     const int64_t live_before = setup->world->live_readers;
 
     if (inputs == NULL || sources == NULL) {
@@ -187,16 +261,25 @@ merge_run(const merge_setup *setup, const test_runs *runs, merged *out)
             (run_source){.world = setup->world, .run = &runs->items[r], .index = (uint32_t)r};
         inputs[r] = (sinter_merge_input){.struct_size = sizeof inputs[r],
                                          .estimated_bytes = runs->items[r].count * 50,
+                                         .memory_bytes = 1, /* these readers reserve nothing */
                                          .open = run_source_open,
                                          .ctx = &sources[r]};
     }
-    out->status =
-        sinter_merge_open(setup->env, inputs, runs->count, &setup->options, &merge, &out->err);
+    if (setup->watches_blocks) {
+        options.accepts_block = watch_accepts;
+        options.accepts_ctx = &w;
+    }
+    if (setup->cancel_at != 0) {
+        options.is_cancelled = watch_cancelled;
+        options.cancel_ctx = &w;
+    }
+    out->status = sinter_merge_open(setup->env, inputs, runs->count, &options, &merge, &out->err);
+    memset(&options, 0xdd, sizeof options);                   /* they were copied, too */
     memset(inputs, 0xdd, (runs->count + 1) * sizeof *inputs); /* they were copied */
     out->counters.struct_size = sizeof out->counters;
     if (out->status == SINTER_OK) {
         out->was_opened = true;
-        drain(setup, merge, out);
+        drain(&w, merge);
         sinter_merge_counters_get(merge, &out->counters);
         if (out->status == SINTER_OK && setup->stop_after == 0) {
             check_counters(out);
@@ -212,6 +295,7 @@ merge_run(const merge_setup *setup, const test_runs *runs, merged *out)
     if (setup->world->complaint != NULL) {
         complain(out, "%s", setup->world->complaint);
     }
+    free(w.asked_key);
     free(inputs);
     free(sources);
 }
@@ -350,12 +434,19 @@ run_world_fit(run_world *world, const test_runs *runs)
 }
 
 void
-merge_options_for(const model_rules *rules, sinter_merge_options *out)
+merge_options_rules(const model_rules *rules, sinter_merge_options *out)
 {
-    sinter_merge_options_init(out);
     out->function = rules->engine == MODEL_FIRST_ROW
                         ? sinter_merge_first_row(rules->ignore_delete)
                         : sinter_merge_deduplicate(rules->ignore_delete);
     out->drop_delete = rules->drop_delete;
     out->has_ages = rules->has_ages;
+}
+
+void
+merge_setup_init(merge_setup *setup, run_world *world, const test_runs *runs)
+{
+    *setup = (merge_setup){.env = sinter_env_default(), .world = world};
+    sinter_merge_options_init(&setup->options);
+    run_world_fit(world, runs);
 }

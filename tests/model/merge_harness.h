@@ -18,6 +18,9 @@ typedef struct merged {
     size_t capacity;
     uint64_t calls; /* of sinter_merge_next() */
     uint64_t stored_blocks;
+    uint64_t asked_blocks; /* calls of accepts_block */
+    uint64_t accepted_blocks;
+    uint64_t cancel_asks; /* calls of is_cancelled */
     sinter_merge_counters counters;
     bool has_complaint;
     char complaint[256]; /* what the merge did wrong by its own contract */
@@ -29,9 +32,12 @@ typedef struct merge_setup {
     const sinter_env *env;
     sinter_merge_options options;
     run_world *world;
-    size_t capacity;     /* ranges per call; 0: random, up to 20 */
-    uint64_t seed;       /* of the capacities */
-    uint64_t stop_after; /* close after so many calls; 0: at the end */
+    size_t capacity;         /* ranges per call; 0: random, up to 20 */
+    uint64_t seed;           /* of the capacities */
+    uint64_t stop_after;     /* close after so many calls; 0: at the end */
+    bool watches_blocks;     /* give accepts_block, and check when it is asked */
+    uint32_t accept_percent; /* so many of the blocks that may be accepted are */
+    uint64_t cancel_at;      /* the ask of is_cancelled that says yes, from 1; 0: none */
 } merge_setup;
 
 /** Merge to the end or the first failure. Release with merged_fini(). */
@@ -53,8 +59,12 @@ merged_equal(const merged *a, const merged *b, char *text_out);
 void
 run_world_fit(run_world *world, const test_runs *runs);
 
-/** Options of the merge for a model's rules. */
+/** Put a model's rules into options that were set up. */
 void
-merge_options_for(const model_rules *rules, sinter_merge_options *out);
+merge_options_rules(const model_rules *rules, sinter_merge_options *out);
+
+/** A setup with default options, the default environment and readers that fit the runs. */
+void
+merge_setup_init(merge_setup *setup, run_world *world, const test_runs *runs);
 
 #endif

@@ -75,12 +75,8 @@ both_engines_match(const merge_setup *setup, const test_runs *runs, const model_
         char text[MERGE_TEXT_BYTES];
         merged result;
 
-        merge_options_for(rules, &with_engine.options);
+        merge_options_rules(rules, &with_engine.options);
         with_engine.options.sort_engine = engine;
-        with_engine.options.spill_dir = setup->options.spill_dir;
-        with_engine.options.spill_threshold = setup->options.spill_threshold;
-        with_engine.options.spill_codec = setup->options.spill_codec;
-        with_engine.options.spill_codec_level = setup->options.spill_codec_level;
         merge_run(&with_engine, runs, &result);
         is_good = merged_matches(&result, &model, text);
         if (!is_good) {

@@ -21,10 +21,9 @@ static void
 merge_with_defaults(const test_runs *runs, merged *out)
 {
     run_world world = {0};
-    merge_setup setup = {.env = sinter_env_default(), .world = &world};
+    merge_setup setup;
 
-    run_world_fit(&world, runs);
-    sinter_merge_options_init(&setup.options);
+    merge_setup_init(&setup, &world, runs);
     setup.options.has_ages = true;
     merge_run(&setup, runs, out);
     cr_assert_not(out->has_complaint, "%s", out->complaint);
@@ -152,12 +151,12 @@ try_all(size_t run_count, const uint32_t *ages, uint32_t rules_step)
                                        .drop_delete = (bits & 4) != 0,
                                        .has_ages = true};
             run_world world = {.batch_rows = (uint32_t)(number % 3)};
-            merge_setup setup = {.env = sinter_env_default(), .world = &world};
+            merge_setup setup;
             char text[MERGE_TEXT_BYTES];
             test_runs runs;
 
             numbered_runs(number, run_count, ages, &runs);
-            run_world_fit(&world, &runs);
+            merge_setup_init(&setup, &world, &runs);
             cr_assert(both_engines_match(&setup, &runs, &rules, text),
                       "%zu runs number %llu rules %u: %s", run_count, (unsigned long long)number,
                       bits, text);
@@ -190,13 +189,14 @@ try_shape(uint64_t seed, const test_shape *shape)
     test_rng rng = {seed};
     const model_rules rules = rules_random(&rng);
     run_world world = world_random(&rng);
-    merge_setup setup = {.env = sinter_env_default(), .world = &world, .seed = seed};
+    merge_setup setup;
     char text[MERGE_TEXT_BYTES];
     test_runs runs;
 
-    setup.capacity = test_rng_chance(&rng, 30) ? 1 : 0;
     test_runs_random(&rng, shape, &runs);
-    run_world_fit(&world, &runs);
+    merge_setup_init(&setup, &world, &runs);
+    setup.capacity = test_rng_chance(&rng, 30) ? 1 : 0;
+    setup.seed = seed;
     cr_assert(both_engines_match(&setup, &runs, &rules, text), "seed %llu: %s",
               (unsigned long long)seed, text);
     test_runs_fini(&runs);

@@ -101,10 +101,9 @@ merge_by(const test_runs *runs, sinter_merge_function *function, bool drop_delet
          merged *out)
 {
     run_world world = {0};
-    merge_setup setup = {.env = sinter_env_default(), .world = &world};
+    merge_setup setup;
 
-    run_world_fit(&world, runs);
-    sinter_merge_options_init(&setup.options);
+    merge_setup_init(&setup, &world, runs);
     setup.options.function = function;
     setup.options.has_ages = true;
     setup.options.drop_delete = drop_delete;

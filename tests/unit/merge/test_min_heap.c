@@ -11,10 +11,10 @@ TestSuite(merge_min_heap, .timeout = 120);
 static void
 merge_min_heap(const test_runs *runs, const model_rules *rules, run_world *world, merged *out)
 {
-    merge_setup setup = {.env = sinter_env_default(), .world = world};
+    merge_setup setup;
 
-    run_world_fit(world, runs);
-    merge_options_for(rules, &setup.options);
+    merge_setup_init(&setup, world, runs);
+    merge_options_rules(rules, &setup.options);
     setup.options.sort_engine = SINTER_SORT_MIN_HEAP;
     merge_run(&setup, runs, out);
     cr_assert_not(out->has_complaint, "%s", out->complaint);

@@ -36,12 +36,12 @@ try_ties(size_t run_count, model_engine engine)
     for (uint64_t number = 0; number < (uint64_t)1 << (3 * run_count); number++) {
         const model_rules rules = {.engine = engine};
         run_world world = {.batch_rows = (uint32_t)(number % 3)};
-        merge_setup setup = {.env = sinter_env_default(), .world = &world};
+        merge_setup setup;
         char text[MERGE_TEXT_BYTES];
         test_runs runs;
 
         tie_runs(number, run_count, &runs);
-        run_world_fit(&world, &runs);
+        merge_setup_init(&setup, &world, &runs);
         cr_assert(both_engines_match(&setup, &runs, &rules, text), "%zu runs number %llu: %s",
                   run_count, (unsigned long long)number, text);
         test_runs_fini(&runs);
@@ -67,7 +67,7 @@ Test(merge_record_tree, random_runs_without_ages_are_merged_as_the_tree_decides)
         test_rng rng = {seed * 15485863};
         model_rules rules = rules_random(&rng);
         run_world world = world_random(&rng);
-        merge_setup setup = {.env = sinter_env_default(), .world = &world, .seed = seed};
+        merge_setup setup;
         char text[MERGE_TEXT_BYTES];
         test_shape shape;
         test_runs runs;
@@ -78,7 +78,8 @@ Test(merge_record_tree, random_runs_without_ages_are_merged_as_the_tree_decides)
             shape.sequence_space = 1;
         }
         test_runs_random(&rng, &shape, &runs);
-        run_world_fit(&world, &runs);
+        merge_setup_init(&setup, &world, &runs);
+        setup.seed = seed;
         cr_assert(both_engines_match(&setup, &runs, &rules, text), "seed %llu: %s",
                   (unsigned long long)seed, text);
         test_runs_fini(&runs);
