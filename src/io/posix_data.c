@@ -97,7 +97,6 @@ read_parts(sinter__posix_file *file, struct iovec *parts, int count, uint64_t of
     for (int i = 0; i < count; i++) {
         wanted += parts[i].iov_len;
     }
-    sinter__io_count(&io->base.read_bytes, wanted);
     while (wanted > 0) {
         const ssize_t n = io->calls->preadv(file->fd, parts, count, (off_t)offset);
 
@@ -112,6 +111,7 @@ read_parts(sinter__posix_file *file, struct iovec *parts, int count, uint64_t of
             return SINTER__IO_ERR_END(err, file->path, offset, wanted);
         }
         assert((uint64_t)n <= wanted);
+        sinter__io_count(&io->base.read_bytes, (uint64_t)n);
         tries = 0;
         offset += (uint64_t)n;
         wanted -= (uint64_t)n;
@@ -185,6 +185,7 @@ read_direct(sinter__posix_file *file, const sinter_io_range *range, size_t *done
         if (!is_plain && got > 0) {
             memcpy(target, bounce->data + skip, got);
         }
+        sinter__io_count(&file->io->base.read_bytes, got);
         done += got;
     }
     *done_out = done;
@@ -342,7 +343,6 @@ sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count
     for (int i = 0; i < count; i++) {
         left += parts[i].iov_len;
     }
-    sinter__io_count(&io->base.written_bytes, left);
     while (left > 0) {
         ssize_t n = 0;
 
@@ -362,6 +362,7 @@ sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count
             return sinter__posix_fail_write(file, n < 0 ? errno : EIO, offset, left, err);
         }
         assert((uint64_t)n <= left);
+        sinter__io_count(&io->base.written_bytes, (uint64_t)n);
         tries = 0;
         offset += (uint64_t)n;
         left -= (uint64_t)n;

@@ -52,6 +52,7 @@ typedef struct buffer {
 typedef struct write_slot {
     sinter__ring_request request;
     buffer memory;
+    size_t size; /* bytes submitted */
     bool is_flying;
 } write_slot;
 
@@ -205,6 +206,7 @@ slot_land(uring_file *file, write_slot *slot, sinter_error *err)
     }
     sinter__ring_wait(&uring_of(file)->ring, request);
     slot->is_flying = false;
+    sinter__io_count(&file->posix.io->base.written_bytes, slot->size - request->size);
     if (request->sys_errno == EINVAL && request->is_whole_only) {
         sinter__posix_leave_direct(&file->posix);
     } else if (request->sys_errno != 0) {
@@ -234,7 +236,6 @@ static void
 slot_submit(uring_file *file, write_slot *slot, size_t size)
 {
     sinter__ring_request *request = &slot->request;
-    sinter__io_base *counters = &file->posix.io->base;
 
     assert(!slot->is_flying);
     *request = (sinter__ring_request){.data = slot->memory.data,
@@ -244,9 +245,9 @@ slot_submit(uring_file *file, write_slot *slot, size_t size)
                                       .buffer_index = slot->memory.index,
                                       .is_write = true,
                                       .is_whole_only = file->posix.is_direct};
+    slot->size = size;
     slot->is_flying = true;
-    sinter__io_count(&counters->writes, 1);
-    sinter__io_count(&counters->written_bytes, size);
+    sinter__io_count(&file->posix.io->base.writes, 1);
     sinter__ring_start(&uring_of(file)->ring, &request, 1);
     file->posix.flushed_bytes += size;
     file->filled = 0;
@@ -445,7 +446,6 @@ read_prepare(uring_file *file, read_slot *slot, const sinter_io_range *range, si
         SINTER__CHECK(bounce_init(file, slot, err));
     }
     sinter__io_count(&file->posix.io->base.reads, 1);
-    sinter__io_count(&file->posix.io->base.read_bytes, range->size);
     return SINTER_OK;
 }
 
@@ -473,6 +473,7 @@ read_result(uring_file *file, const read_slot *slot, sinter_error *err)
         got = got < range->size ? got : range->size;
         memcpy(range->data, slot->bounce.data + slot->skip, got);
     }
+    sinter__io_count(&file->posix.io->base.read_bytes, got);
     if (got == range->size) {
         return SINTER_OK;
     }
@@ -507,7 +508,7 @@ static sinter_status
 read_some(uring_file *file, const sinter_io_range *ranges, size_t count, sinter_error *err)
 {
     read_slot slots[READS_MAX];
-    sinter__ring_request *requests[READS_MAX];
+    sinter__ring_request *requests[READS_MAX] = {NULL};
     sinter_status st = SINTER_OK;
     size_t prepared = 0;
     size_t started = 0;
