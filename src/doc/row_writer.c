@@ -135,6 +135,7 @@ sinter_row_writer_destroy(sinter_row_writer *writer)
 static const sinter_datum *
 typed_value(const sinter_row_writer *writer, const writer_column *column, const writer_row *row)
 {
+    (void)writer; /* asserted only */
     if (column->position >= VALUE_COLUMN) {
         return NULL;
     }
