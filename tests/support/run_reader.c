@@ -426,5 +426,8 @@ run_source_open(void *ctx, const sinter_env *env, sinter_reader **out, sinter_er
         source->world->complaint = "a run was opened twice";
     }
     source->was_opened = true;
+    if (source->world->open_order != NULL) {
+        source->world->open_order[source->world->open_count++] = source->index;
+    }
     return run_reader_open(source->world, source->run, source->index, out, err);
 }

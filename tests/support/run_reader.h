@@ -39,6 +39,8 @@ typedef struct run_world {
     int64_t live_readers_max;
     uint64_t taken_blocks;
     uint64_t decoded_rows;
+    uint32_t *open_order; /* room for every run; NULL: not wanted */
+    size_t open_count;
     const char *complaint; /* what a caller did wrong, or NULL */
 } run_world;
 
