@@ -1,0 +1,112 @@
+. "$(dirname "$0")/lib.sh"
+
+# a directory: one sorted run, the same view, old files kept for readers
+make_dir dir
+before=$(view dir)
+cp -r dir copy
+inputs=$(cd dir && sha256sum ./*.sst)
+s 0 compact dir
+has "$out" "rewritten"
+has "$out" "overlap"
+has "$out" "level  files before"
+has "$out" "records: 2,052 in, 1,449 out"
+has "$out" "new files:"
+same "$(view dir)" "$before"
+(cd dir && sha256sum --quiet -c <<<"$inputs") || die "inputs changed"
+s 0 inspect dir --json
+same "$(json '[(l["level"], l["file_count"], l["row_count"], l["delete_row_count"]) for l in d["levels"]]' \
+    <<<"$out")" '[[5, 1, 1449, 0]]'
+same "$(json 'd["retired_count"], d["generation"] > 0' <<<"$out")" '[3, true]'
+
+# once more there is nothing to do, unless it is forced
+s 0 compact dir
+same "$out" "nothing to do"
+s 0 compact dir --json
+same "$(json 'd["status"], d["before"], d["after"]' <<<"$out")" '["ok", [], []]'
+s 0 compact dir --compaction.force-rewrite-all-files true --json
+same "$(json 'len(d["before"]), len(d["after"]), d["files"][0]["reason"]' <<<"$out")" '[1, 1, "forced"]'
+same "$(view dir)" "$before"
+s 0 compact dir --quiet --compaction.force-rewrite-all-files true
+same "$out$err" ""
+
+# the result document
+rm -rf dir && cp -r copy dir
+s 0 compact dir --json --output-level 3 --target-file-size 8kb --file.compression none \
+    --file.block-size 4kb
+same "$(json 'd["format"], d["version"], d["status"], len(d["before"])' <<<"$out")" \
+    '["sinter.result", 1, "ok", 3]'
+[ "$(json 'len(d["after"])' <<<"$out")" -gt 1 ] || die "the target size was not obeyed"
+same "$(json 'set(f["level"] for f in d["after"]) == {3}' <<<"$out")" true
+same "$(json 'd["counters"]["records_in"] == d["counters"]["records_out"] +
+    sum(d["counters"]["records_dropped"].values())' <<<"$out")" true
+same "$(json '[f["action"] for f in d["files"]]' <<<"$out")" '["rewritten", "rewritten", "rewritten"]'
+same "$(view dir)" "$before"
+s 0 verify dir
+
+# deletes are kept on request, and can't go while something lies below
+rm -rf dir && cp -r copy dir
+s 0 compact dir --json --output-level 3 --drop-delete no
+same "$(json 'd["after"][0]["delete_row_count"]' <<<"$out")" 51
+same "$(view dir)" "$before"
+s 0 compact dir --json --output-level 5 --drop-delete yes
+same "$(json 'd["after"][0]["delete_row_count"]' <<<"$out")" 0
+"$SINTER" ingest -q dir c.csv --deletes
+s 2 compact dir --output-level 3 --drop-delete yes
+has "$err" "would come back"
+
+# a unit: checked against the other files
+rm -rf dir && cp -r copy dir
+names=$(json '[f["file_name"] for f in d["files"]]' <dir/CATALOG.json | tr -d '[] "')
+oldest=${names%%,*}
+s 0 compact dir --unit "$oldest" --output-level 4 --json
+same "$(json '[(f["action"], f["reason"]) for f in d["files"]]' <<<"$out")" '[["upgraded", "small-alone"]]'
+same "$(view dir)" "$before"
+newest=${names##*,}
+s 3 compact dir --unit "$newest" --output-level 3
+one_line
+has "$err" .sst
+s 2 compact dir --unit nothing.sst
+has "$err" "holds no file 'nothing.sst'"
+s 2 compact dir --unit "$oldest" --full
+s 2 compact dir --output-level 9
+has "$err" "highest level is 5"
+same "$(view dir)" "$before"
+
+# a document: result on standard output, the state afterwards as the next document
+rm -rf dir && cp -r copy dir
+json '{"format": "sinter.files", "version": 1, "base_dir": "dir", "num_levels": 6,
+    "key_types": ["BIGINT NOT NULL"], "row_type": d["row_type"],
+    "files": [{"file_name": f["file_name"], "level": 0} for f in d["files"]]}' \
+    <dir/CATALOG.json >files.json
+same "$(view files.json)" "$before"
+s 0 compact files.json --catalog-out after.json
+same "$(json 'd["format"], len(d["before"]), len(d["after"])' <<<"$out")" '["sinter.result", 3, 1]'
+same "$(view after.json)" "$before"
+same "$(view files.json)" "$before"
+s 0 compact files.json --result result.json
+has "$out" "rewritten"
+same "$(json 'd["status"]' <result.json)" ok
+mkdir elsewhere && mv files.json elsewhere
+s 4 compact elsewhere/files.json
+s 0 compact elsewhere/files.json --base-dir dir
+
+# a dry run changes no byte and no time
+state_before=$(state dir)
+s 0 compact dir --dry-run
+has "$out" "to rewrite"
+same "$(state dir)" "$state_before"
+
+# first-row, min-heap, spilling, every codec, posix: the same view
+for options in "--sort-engine min-heap" "--sort-spill-threshold 2" "--file.compression lz4" \
+    "--file.compression zstd --file.compression.zstd-level 3" "--io posix" \
+    "--sinter.filter.bits-per-key 10" "--memory 16mb"; do
+    rm -rf dir && cp -r copy dir
+    # shellcheck disable=SC2086
+    s 0 compact dir $options --quiet
+    same "$(view dir)" "$before"
+    s 0 verify dir --quiet
+done
+rm -rf dir && cp -r copy dir
+s 3 compact dir --merge-engine first-row
+one_line
+same "$(view dir)" "$before"
