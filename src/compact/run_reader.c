@@ -44,6 +44,7 @@ enter_file(run_reader *reader, sinter_error *err)
     const sinter_file_meta *file = open_file(reader);
     const sinter_read_options options = {
         .struct_size = (uint32_t)sizeof options,
+        .read_bytes = reader->run.read_bytes,
         .key_prefix_skip = reader->run.key_prefix_skip,
         .origin = sinter__age_rank(reader->run.by_age, reader->run.by_age_count, file),
         .has_begin_key = config->has_begin_key,

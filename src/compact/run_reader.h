@@ -36,6 +36,7 @@ typedef struct sinter__run {
     const sinter_file_meta *const *by_age; /* all files of the section, oldest first */
     size_t by_age_count;
     uint32_t key_prefix_skip;
+    uint32_t read_bytes; /* of one read; 0: the format's default */
 } sinter__run;
 
 /**

@@ -8,6 +8,14 @@
 #include "compact/filter_reader.h"
 #include "compact/order_reader.h"
 
+enum {
+    READ_BYTES_MIN = 64 * 1024,
+    READ_BYTES_MAX = 256 * 1024,
+    READ_SHARE = 8, /* of the memory left, reads may take one part in so many */
+    /* Beside two reads an open run holds a decoded block, index pages and a codec's context. */
+    RUN_MEMORY_BYTES = 256 * 1024
+};
+
 /** Context of one merge input. */
 typedef struct section_run {
     const sinter__merge_config *config;
@@ -90,6 +98,19 @@ run_bytes(const sinter_rewrite_run *run)
     return bytes;
 }
 
+/* Few runs read in large pieces; many share the memory that is left. */
+static uint32_t
+choose_read_bytes(const sinter_env *env, size_t run_count)
+{
+    const uint64_t left = sinter_memory_limit(env->memory) - sinter_memory_used(env->memory);
+    const uint64_t share = left / READ_SHARE / run_count / READ_BYTES_MIN * READ_BYTES_MIN;
+
+    if (share < READ_BYTES_MIN) {
+        return READ_BYTES_MIN;
+    }
+    return share > READ_BYTES_MAX ? READ_BYTES_MAX : (uint32_t)share;
+}
+
 static sinter_status
 note_files(sinter__section_merge *merge, const sinter_rewrite_section *section, sinter_error *err)
 {
@@ -117,6 +138,7 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
     sinter__section_merge *merge = NULL;
     sinter_merge_input *inputs = NULL;
     uint32_t skip = 0;
+    uint32_t read_bytes = 0;
     sinter_status st = SINTER_OK;
 
     assert(section->count > 0);
@@ -127,6 +149,7 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
     SINTER__TRY(SINTER__NEW(env, merge->runs, section->count, err));
     SINTER__TRY(SINTER__NEW(env, inputs, section->count, err));
     skip = common_prefix(merge->by_age, merge->file_count);
+    read_bytes = choose_read_bytes(env, section->count);
     for (size_t r = 0; r < section->count; r++) {
         merge->runs[r] = (section_run){.config = config,
                                        .run = {.config = &config->read,
@@ -134,9 +157,11 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
                                                .count = section->runs[r].count,
                                                .by_age = merge->by_age,
                                                .by_age_count = merge->file_count,
-                                               .key_prefix_skip = skip}};
+                                               .key_prefix_skip = skip,
+                                               .read_bytes = read_bytes}};
         inputs[r] = (sinter_merge_input){.struct_size = (uint32_t)sizeof inputs[r],
                                          .estimated_bytes = run_bytes(&section->runs[r]),
+                                         .memory_bytes = RUN_MEMORY_BYTES + 2 * read_bytes,
                                          .open = open_run,
                                          .ctx = &merge->runs[r]};
     }
