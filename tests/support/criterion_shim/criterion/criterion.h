@@ -6,6 +6,8 @@
 #ifndef SINTER_TESTS_CRITERION_SHIM_H
 #define SINTER_TESTS_CRITERION_SHIM_H
 
+#pragma GCC system_header /* as the real one: no warnings about what its macros are given */
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
