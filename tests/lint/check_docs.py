@@ -9,6 +9,7 @@ PATH = re.compile(r"`((?:include|src|tests|bench|examples|tools|cmake|docs|man)/
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 TARGET = re.compile(r"`make ([a-z0-9]+)")
 STATUS = re.compile(r"SINTER_API(?:\s+SINTER_NODISCARD)?\s+sinter_status\b")
+SHOWN = re.compile(r"<!-- from ([\w./-]+) -->\n```\w*\n(.*?)```\n", re.S)
 API = re.compile(r"^SINTER_API\b[^;]*;", re.M | re.S)
 
 
@@ -33,6 +34,9 @@ def check_document(path, names, targets):
     for target in sorted(set(PATH.findall(text))):
         if not (tree.ROOT / target).exists():
             yield f"{where}: {target} does not exist"
+    for source, block in SHOWN.findall(text):
+        if block not in (tree.ROOT / source).read_text():
+            yield f"{where}: the lines shown from {source} do not stand there"
     for link in sorted(set(LINK.findall(text))):
         if not (path.parent / link).exists():
             yield f"{where}: the link to {link} leads nowhere"
