@@ -1,7 +1,11 @@
 #include "base/hash.h"
 
+#ifdef SINTER_XXHASH_DISPATCHES
+#include <xxh_x86dispatch.h> /* its XXH3_64bits is the widest that the processor has */
+#else
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#endif
 
 uint64_t
 sinter__hash(const void *data, size_t size)
