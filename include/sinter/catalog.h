@@ -187,13 +187,15 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_ingest_add(sinter_ingest *ingest, uint8_t kind, const sinter_datum *values,
                   sinter_error *err);
 
-/** Write what is buffered as a file of its own; nothing buffered, no file. */
+/** Write what is buffered as a file of its own; nothing buffered, no file.
+ *  @return as sinter_ingest_add() */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_ingest_flush(sinter_ingest *ingest, sinter_error *err);
 
 /**
  * Write the rest and commit the catalog: all files of this ingest appear at once.
  * @param out  counters; may be NULL
+ * @return     as sinter_ingest_add() and sinter_catalog_commit()
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_ingest_finish(sinter_ingest *ingest, sinter_ingest_counters *out, sinter_error *err);

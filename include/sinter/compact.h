@@ -129,7 +129,7 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_options_set(sinter_compact_options *options, const char *key, const char *value,
                            sinter_error *err);
 
-/** Describe option number `index`; false past the last. Strings are static. */
+/** What the table of options says of one. Strings are static. */
 typedef struct sinter_option_info {
     uint32_t struct_size;
     uint32_t reserved;
@@ -139,6 +139,8 @@ typedef struct sinter_option_info {
     const char *range_text;
     const char *text;
 } sinter_option_info;
+
+/** Describe option number `index`; false past the last. Thread-safe. */
 SINTER_API bool
 sinter_compact_option_info(size_t index, sinter_option_info *out);
 
@@ -305,7 +307,8 @@ typedef struct sinter_rewriter {
                              sinter_compact_result *result, sinter_error *err);
 } sinter_rewriter;
 
-/** Append a new file to the result's `after`; copies the metadata. For rewriters. */
+/** Append a new file to the result's `after`; copies the metadata. For rewriters.
+ *  @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (the metadata) */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_result_add_after(sinter_compact_result *result, const sinter_file_meta *file,
                                 sinter_error *err);
@@ -374,7 +377,8 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_task_run(const sinter_env *env, const sinter_compact_task *task,
                         sinter_compact_result **out, sinter_error *err);
 
-/** The decisions of a task without doing the work: a result whose new files are not made. */
+/** The decisions of a task without doing the work: a result whose new files are not made.
+ *  @return SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM, SINTER_E_TOO_LARGE, SINTER_E_CANCELLED */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_task_plan(const sinter_env *env, const sinter_compact_task *task,
                          sinter_compact_result **out, sinter_error *err);

@@ -198,6 +198,7 @@ typedef struct sinter_fault_options {
  * was not synced; over others unsynced data is left to the system.
  *
  * @param base  borrowed, must outlive the wrapper
+ * @return      SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_fault_create(const sinter_env *env, sinter_io *base, const sinter_fault_options *options,
@@ -211,7 +212,8 @@ sinter_io_fault_calls(const sinter_io *io);
 SINTER_API void
 sinter_io_fault_set(sinter_io *io, const sinter_fault_options *options);
 
-/** Power is back: data and names that were not synced are gone (memory backend beneath). */
+/** Power is back: data and names that were not synced are gone (memory backend beneath).
+ *  @return SINTER_OK, SINTER_E_INVALID (`io` is no such wrapper), SINTER_E_NOMEM */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_fault_restart(sinter_io *io, sinter_error *err);
 

@@ -138,7 +138,8 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_writer_append_stored(sinter_row_writer *writer, uint8_t kind, sinter_bytes key,
                                 sinter_bytes value, sinter_text *out, sinter_error *err);
 
-/** Append what was held back, and the header if there was no row. */
+/** Append what was held back, and the header if there was no row.
+ *  @return SINTER_OK, SINTER_E_NOMEM */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_writer_end(sinter_row_writer *writer, sinter_text *out, sinter_error *err);
 

@@ -126,7 +126,9 @@ sinter_codec_is_built_in(int codec);
 SINTER_API uint32_t
 sinter_sst_format_version(void);
 
-/** Let a writer of sinter_format_sst() store a name and a value; before the first append. */
+/** Let a writer of sinter_format_sst() store a name and a value; before the first append.
+ *  @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (another format, too late, a reserved name),
+ *          SINTER_E_EXISTS (set already) */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_sst_writer_set_property(sinter_writer *writer, const char *name, const char *value,
                                sinter_error *err);

@@ -289,12 +289,14 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_key_codec_create(const sinter_env *env, const sinter_type *types, size_t count,
                         sinter_key_codec **out, sinter_error *err);
 
-/** The same from texts, one per line, as `sst` footers hold them. */
+/** The same from texts, one per line, as `sst` footers hold them.
+ *  @return as sinter_key_codec_create() */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_key_codec_parse(const sinter_env *env, const char *key_types, sinter_key_codec **out,
                        sinter_error *err);
 
-/** The same for the key columns of a row type, which must have some. */
+/** The same for the key columns of a row type, which must have some.
+ *  @return as sinter_key_codec_create() */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_key_codec_of_row_type(const sinter_env *env, const sinter_row_type *row_type,
                              sinter_key_codec **out, sinter_error *err);
