@@ -54,8 +54,10 @@ put_title(FILE *out, const char *name, const char *summary)
     fputs(".\\\" Made from the option tables of src/cli by sinter_gen_docs.\n.TH ", out);
     put_upper(out, name);
     fprintf(out, " 1 \"\" \"sinter %s\" \"User Commands\"\n.SH NAME\n", SINTER_VERSION_TEXT);
-    put_roff(out, name);
-    fprintf(out, "\\- ");
+    for (const char *c = name; *c != '\0'; c++) {
+        fputs(*c == '-' ? "\\-" : (char[]){*c, '\0'}, out);
+    }
+    fputs(" \\- ", out);
     put_roff(out, summary);
 }
 
@@ -138,7 +140,8 @@ put_keys(FILE *out)
         fputs(".TP\n.B ", out);
         put_roff(out, info.key);
         put_roff(out, info.text);
-        fprintf(out, "Type %s, default %s", info.type, info.default_text);
+        fprintf(out, "Type %s, default %s", info.type,
+                info.default_text[0] != '\0' ? info.default_text : "unset");
         fprintf(out, "%s%s.\n", info.range_text[0] != '\0' ? ", " : "", info.range_text);
     }
 }

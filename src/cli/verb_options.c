@@ -15,7 +15,7 @@ put_json(const sinter_option_info *info)
     cli_json_object_begin(&json, NULL);
     cli_json_text(&json, "key", info->key);
     cli_json_text(&json, "type", info->type);
-    cli_json_text(&json, "default", info->default_text);
+    cli_json_text(&json, "default", info->default_text[0] != '\0' ? info->default_text : NULL);
     cli_json_text(&json, "range", info->range_text);
     cli_json_text(&json, "text", info->text);
     cli_json_object_end(&json);
@@ -38,7 +38,7 @@ run(cli *session, void *arguments)
         }
         cli_table_cell(&table, "%s", info.key);
         cli_table_cell(&table, "%s", info.type);
-        cli_table_cell(&table, "%s", info.default_text);
+        cli_table_cell(&table, "%s", info.default_text[0] != '\0' ? info.default_text : "unset");
         cli_table_cell(&table, "%s", info.range_text);
         cli_table_cell(&table, "%s", info.text);
     }
