@@ -181,7 +181,6 @@ main(void)
     if (st == SINTER_OK) {
         counting_init(&counting, &ops, memory);
         env.io = &counting.base;
-        st = memory->ops->mkdir(memory, "/", NULL) == SINTER_E_NOMEM ? SINTER_E_NOMEM : SINTER_OK;
     }
     if (st == SINTER_OK) {
         st = compact(&env, &err);
