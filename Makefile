@@ -26,7 +26,7 @@ asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 
 tsan: ## the tests with threads under ThreadSanitizer
 	$(MAKE) all PRESET=tsan
-	$(CTEST) --test-dir build/tsan -j $(JOBS) -L threads
+	$(CTEST) --test-dir build/tsan -j $(JOBS) -L "threads|base|io"
 
 coverage: ## the tests with line coverage, table in build/coverage/coverage.txt
 	$(MAKE) check PRESET=coverage

@@ -9,6 +9,7 @@ PATH = re.compile(r"`((?:include|src|tests|bench|examples|tools|cmake|docs|man)/
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 TARGET = re.compile(r"`make ([a-z0-9]+)")
 STATUS = re.compile(r"SINTER_API(?:\s+SINTER_NODISCARD)?\s+sinter_status\b")
+TEST = re.compile(r"`(\w+)::(\w+)`")
 SHOWN = re.compile(r"<!-- from ([\w./-]+) -->\n```\w*\n(.*?)```\n", re.S)
 API = re.compile(r"^SINTER_API\b[^;]*;", re.M | re.S)
 
@@ -25,7 +26,15 @@ def known_names():
     return names
 
 
-def check_document(path, names, targets):
+def known_tests():
+    """(suite, name) of each Test of the tree."""
+    tests = set()
+    for path in tree.files(".c", folders=("tests",)):
+        tests.update(re.findall(r"^Test\((\w+),\s*(\w+)", path.read_text(), re.M))
+    return tests
+
+
+def check_document(path, names, targets, tests):
     text = path.read_text()
     where = tree.name(path)
     for word in sorted(set(SYMBOL.findall(text))):
@@ -34,6 +43,8 @@ def check_document(path, names, targets):
     for target in sorted(set(PATH.findall(text))):
         if not (tree.ROOT / target).exists():
             yield f"{where}: {target} does not exist"
+    for suite, test in sorted(set(TEST.findall(text)) - tests):
+        yield f"{where}: there is no test {suite}::{test}"
     for source, block in SHOWN.findall(text):
         if block not in (tree.ROOT / source).read_text():
             yield f"{where}: the lines shown from {source} do not stand there"
@@ -72,14 +83,14 @@ def check_header(path):
 
 
 def main():
-    names = known_names()
+    names, tests = known_names(), known_tests()
     makefile = (tree.ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z0-9]+):", makefile, re.M))
     documents = tree.files(".md", top=True)
     headers = tree.files(".h", ".in", folders=("include",))
     findings = []
     for path in documents:
-        findings += check_document(path, names, targets)
+        findings += check_document(path, names, targets, tests)
     for path in headers:
         findings += check_header(path)
     tree.report(findings, len(documents) + len(headers), "documents and headers")
