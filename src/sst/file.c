@@ -51,6 +51,17 @@ sinter__sst_file_read(sinter__sst_file *file, uint64_t offset, void *data, size_
     return file->handle->ops->read(file->handle, &range, 1, err);
 }
 
+sinter_status
+sinter__sst_file_fault(const sinter__sst_file *file, uint64_t offset, sinter_status st,
+                       sinter_error *err)
+{
+    sinter__fail_file(err, file->path);
+    if (err != NULL && err->offset < 0) {
+        err->offset = (int64_t)offset;
+    }
+    return st;
+}
+
 /** Does [offset, offset + size) lie between the header and `end`? */
 static bool
 lies_inside(uint64_t offset, uint64_t size, uint64_t end)
@@ -177,7 +188,11 @@ load_properties(sinter__sst_file *file, sinter_error *err)
     properties->features_incompatible = footer->features_incompatible;
     properties->file_size = file->size;
     properties->block_count = footer->block_count;
-    return sinter__codec_check(properties->codec, err);
+    if (!sinter_codec_is_built_in(properties->codec)) {
+        return sinter__sst_file_fault(file, footer->properties_offset,
+                                      sinter__codec_check(properties->codec, err), err);
+    }
+    return SINTER_OK;
 }
 
 /** Read the last bytes, which hold the footer and, mostly, properties and root. */

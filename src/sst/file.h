@@ -47,6 +47,11 @@ sinter_status
 sinter__sst_file_read(sinter__sst_file *file, uint64_t offset, void *data, size_t size,
                       sinter_error *err);
 
+/** Name file and offset of a failure that has none yet; returns `st`. */
+sinter_status
+sinter__sst_file_fault(const sinter__sst_file *file, uint64_t offset, sinter_status st,
+                       sinter_error *err);
+
 /** A word for "blocks like these": version, codec, filters, schema and types. */
 uint32_t
 sinter__sst_format_tag(const sinter_sst_properties *properties);

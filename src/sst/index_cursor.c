@@ -98,6 +98,19 @@ entry_fault(const sinter__sst_entry *entry, const sinter__leaf *leaf)
     return NULL;
 }
 
+/** Refuse a block whose codec this build has not. */
+static sinter_status
+check_codecs(const sinter__index_cursor *cursor, const sinter__leaf *leaf,
+             const sinter__sst_entry *entry, sinter_error *err)
+{
+    sinter_status st = sinter__codec_check(entry->value_codec, err);
+
+    if (st == SINTER_OK) {
+        st = sinter__codec_check(entry->key_codec, err);
+    }
+    return st == SINTER_OK ? st : sinter__sst_file_fault(cursor->file, leaf->offset, st, err);
+}
+
 /** Take entry `i` off the page; `*position` goes behind it. */
 static sinter_status
 take_entry(const sinter__index_cursor *cursor, sinter__leaf *leaf, uint32_t i, size_t *position,
@@ -132,8 +145,7 @@ take_entry(const sinter__index_cursor *cursor, sinter__leaf *leaf, uint32_t i, s
     if (fault != NULL) {
         return fail_page(cursor, leaf->offset, fault, err);
     }
-    SINTER__CHECK(sinter__codec_check(entry->value_codec, err));
-    return sinter__codec_check(entry->key_codec, err);
+    return check_codecs(cursor, leaf, entry, err);
 }
 
 /** Check that an entry follows the one before it, in place and in keys. */

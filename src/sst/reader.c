@@ -89,6 +89,7 @@ reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *
     sst_reader *self = self_of(reader);
     const sinter__sst_entry *entry = NULL;
     const sinter__leaf *leaf = NULL;
+    sinter__keys first = {.rows = 1};
     sinter_status st = SINTER_OK;
 
     if (self->failed != SINTER_OK) {
@@ -98,6 +99,8 @@ reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *
     if (st != SINTER_OK) {
         return settle(self, st);
     }
+    first.data = entry->first_key.data; /* the page has slack behind its keys */
+    first.width = (uint32_t)entry->first_key.size;
     self->info = (sinter_block_info){
         .struct_size = (uint32_t)sizeof self->info,
         .row_count = entry->rows,
@@ -113,6 +116,8 @@ reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *
         .raw_bytes = sinter__sst_entry_raw(entry),
         .stored_bytes = sinter__sst_entry_stored(entry),
     };
+    sinter__keys_prefixes(&first, (uint32_t)self->decoder.shared_prefix.size,
+                          &self->info.first_prefix);
     *out = &self->info;
     return SINTER_OK;
 }
