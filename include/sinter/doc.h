@@ -55,6 +55,9 @@ typedef struct sinter_files {
     size_t unit_count;
     const sinter_file_meta *files;
     size_t file_count;
+    const char *const *file_extras;     /* per file: members that sinter_file_meta has no place for
+                                           (format, compression, table_meta) as a JSON object, or NULL;
+                                           NULL: none has any */
     int64_t next_sequence;              /* catalogs; -1: not given */
     int64_t generation;                 /* catalogs; -1: not given */
     const sinter_retired_file *retired; /* catalogs */

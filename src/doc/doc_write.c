@@ -67,6 +67,46 @@ sinter__doc_put_string(sinter__doc_writer *writer, json_t *object, const char *n
 }
 
 void
+sinter__doc_put_message(sinter__doc_writer *writer, json_t *object, const char *name,
+                        const char *text)
+{
+    char copy[sizeof((sinter_error *)0)->text];
+    size_t size = 0;
+
+    if (text == NULL) {
+        sinter__doc_put_null(writer, object, name);
+        return;
+    }
+    for (; text[size] != '\0' && size + 1 < sizeof copy; size++) {
+        copy[size] = text[size];
+    }
+    copy[size] = '\0';
+    if (!sinter__utf8_is_valid((sinter_bytes){.data = (const uint8_t *)copy, .size = size})) {
+        for (size_t i = 0; i < size; i++) {
+            copy[i] = (char)((uint8_t)copy[i] < 0x80 ? copy[i] : '?');
+        }
+    }
+    sinter__doc_put_string(writer, object, name, copy);
+}
+
+void
+sinter__doc_put_error(sinter__doc_writer *writer, json_t *object, const char *name,
+                      const sinter_error *error)
+{
+    json_t *put = sinter__doc_put_object(writer, object, name);
+
+    sinter__doc_put_string(writer, put, "status", sinter_status_name(error->status));
+    sinter__doc_put_message(writer, put, "message", error->text);
+    sinter__doc_put_message(writer, put, "file", error->file[0] == '\0' ? NULL : error->file);
+    if (error->offset < 0) {
+        sinter__doc_put_null(writer, put, "offset");
+    } else {
+        sinter__doc_put_integer(writer, put, "offset", error->offset);
+    }
+    sinter__doc_put_integer(writer, put, "errno", error->sys_errno);
+}
+
+void
 sinter__doc_put_integer(sinter__doc_writer *writer, json_t *object, const char *name, int64_t value)
 {
     sinter__doc_put(writer, object, name, json_integer(value));

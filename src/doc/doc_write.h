@@ -31,6 +31,10 @@ sinter__doc_put_string(sinter__doc_writer *writer, json_t *object, const char *n
 void
 sinter__doc_put_bytes_text(sinter__doc_writer *writer, json_t *object, const char *name,
                            sinter_bytes text);
+/** Put a text for people: bytes that are no UTF-8 become '?'. NULL puts null. */
+void
+sinter__doc_put_message(sinter__doc_writer *writer, json_t *object, const char *name,
+                        const char *text);
 void
 sinter__doc_put_integer(sinter__doc_writer *writer, json_t *object, const char *name,
                         int64_t value);
@@ -65,6 +69,11 @@ json_t *
 sinter__doc_append_array(sinter__doc_writer *writer, json_t *array);
 void
 sinter__doc_append_string(sinter__doc_writer *writer, json_t *array, const char *text);
+
+/** Put `error` as an object {"status","message","file","offset","errno"} (interchange.md 5). */
+void
+sinter__doc_put_error(sinter__doc_writer *writer, json_t *object, const char *name,
+                      const sinter_error *error);
 
 /** Print the root to `out` (with SINTER_PRINT_PRETTY indented), release it, give the status. */
 sinter_status

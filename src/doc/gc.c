@@ -1,0 +1,246 @@
+/*
+ * Removing what a catalog no longer names: retired files, data files of runs that failed, and
+ * temporaries of dead processes. Files go first and are forgotten afterwards: a gc that dies
+ * between finds them missing the next time, which is fine.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/uuid.h"
+#include "compact/path.h"
+#include "doc/catalog.h"
+
+/* A walk over the directory and what it found. */
+typedef struct gc_run {
+    sinter_catalog *catalog;
+    const sinter_gc_options *options;
+    sinter_gc_result *result;
+    sinter__arena arena;
+    const char **orphans;
+    size_t orphan_count;
+    size_t orphan_capacity;
+    int64_t now_ms;
+    sinter_error *err;
+} gc_run;
+
+static bool
+is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
+
+/* Does the library give such names to data files: data-<uuid>-<number>.sst? */
+static bool
+is_data_name(const char *name)
+{
+    const size_t prefix = strlen("data-");
+    const char *at = name + prefix;
+
+    if (strncmp(name, "data-", prefix) != 0 || strlen(at) <= SINTER__UUID_CHARS + 1) {
+        return false;
+    }
+    for (size_t i = 0; i < SINTER__UUID_CHARS; i++) {
+        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? at[i] != '-' : !is_hex(at[i])) {
+            return false;
+        }
+    }
+    at += SINTER__UUID_CHARS;
+    if (at[0] != '-' || at[1] < '0' || at[1] > '9') {
+        return false;
+    }
+    for (at++; *at >= '0' && *at <= '9'; at++) {
+    }
+    return strcmp(at, ".sst") == 0;
+}
+
+/* Is it one of the catalog's files, or a file that goes with one? */
+static bool
+is_live(const sinter_files *content, const char *name)
+{
+    for (size_t i = 0; i < content->file_count; i++) {
+        if (strcmp(content->files[i].file_name, name) == 0) {
+            return true;
+        }
+        for (size_t k = 0; k < content->files[i].extra_file_count; k++) {
+            if (strcmp(content->files[i].extra_files[k], name) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool
+is_retired(const sinter_files *content, const char *name)
+{
+    for (size_t i = 0; i < content->retired_count; i++) {
+        if (strcmp(content->retired[i].file_name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_old(const gc_run *run, int64_t time_ms)
+{
+    int64_t age = 0;
+
+    return !__builtin_sub_overflow(run->now_ms, time_ms, &age) &&
+           age >= run->options->older_than_ms;
+}
+
+/* Remove one file; one that is gone already is as good as removed. */
+static sinter_status
+remove_file(gc_run *run, const char *name, sinter_gc_reason reason)
+{
+    const sinter_env *env = run->catalog->env;
+    sinter_io_stat info = {0};
+    char *path = NULL;
+    sinter_status st = SINTER_OK;
+
+    /* This check stands before a removal and stays in every build. */
+    if (is_live(&run->catalog->doc->content, name)) {
+        SINTER__FAIL_AT(run->err, SINTER_E_CONFLICT, name, -1,
+                        "a file of the catalog is listed as retired");
+    }
+    SINTER__TRY(sinter__path_join(env, run->catalog->doc->base_dir, NULL, name, &path, run->err));
+    st = env->io->ops->stat(env->io, path, &info, run->err);
+    if (st == SINTER_E_NOT_FOUND) {
+        st = SINTER_OK;
+        goto out;
+    }
+    if (st != SINTER_OK) {
+        goto out;
+    }
+    if (run->options->each != NULL) {
+        run->options->each(run->options->each_ctx, name, reason, info.size_bytes);
+    }
+    if (!run->options->dry_run) {
+        st = env->io->ops->unlink(env->io, path, run->err);
+        if (st != SINTER_OK && st != SINTER_E_NOT_FOUND) {
+            goto out;
+        }
+        st = SINTER_OK;
+    }
+    run->result->bytes += info.size_bytes;
+    run->result->retired_files += reason == SINTER_GC_RETIRED ? 1u : 0u;
+    run->result->orphan_files += reason == SINTER_GC_ORPHAN ? 1u : 0u;
+out:
+    sinter__free(env, path);
+    return st;
+}
+
+/* Remember a name of the directory that nobody knows; it is removed after the walk. */
+static sinter_status
+note_name(void *ctx, const char *name)
+{
+    gc_run *run = ctx;
+    const sinter_files *content = &run->catalog->doc->content;
+
+    if (!is_data_name(name) || is_live(content, name) || is_retired(content, name)) {
+        return SINTER_OK;
+    }
+    if (run->orphan_count == run->orphan_capacity) {
+        const size_t wanted = run->orphan_capacity < 16 ? 16 : run->orphan_capacity * 2;
+
+        SINTER__CHECK(sinter__resize(run->catalog->env, (void **)&run->orphans, wanted,
+                                     sizeof *run->orphans, run->err));
+        run->orphan_capacity = wanted;
+    }
+    SINTER__CHECK(
+        sinter__arena_strdup(&run->arena, name, &run->orphans[run->orphan_count], run->err));
+    run->orphan_count++;
+    return SINTER_OK;
+}
+
+static sinter_status
+remove_orphans(gc_run *run)
+{
+    const sinter_env *env = run->catalog->env;
+
+    SINTER__CHECK(
+        env->io->ops->list(env->io, run->catalog->doc->base_dir, note_name, run, run->err));
+    for (size_t i = 0; i < run->orphan_count; i++) {
+        sinter_io_stat info = {0};
+        char *path = NULL;
+        sinter_status st;
+
+        SINTER__CHECK(sinter__path_join(env, run->catalog->doc->base_dir, NULL, run->orphans[i],
+                                        &path, run->err));
+        st = env->io->ops->stat(env->io, path, &info, run->err);
+        sinter__free(env, path);
+        if (st == SINTER_E_NOT_FOUND || (st == SINTER_OK && info.is_directory)) {
+            continue;
+        }
+        SINTER__CHECK(st);
+        if (is_old(run, info.mtime_ms)) {
+            SINTER__CHECK(remove_file(run, run->orphans[i], SINTER_GC_ORPHAN));
+        }
+    }
+    return SINTER_OK;
+}
+
+/* Remove retired files and forget them. */
+static sinter_status
+remove_retired(gc_run *run)
+{
+    const sinter_files *content = &run->catalog->doc->content;
+    sinter_files kept = *content;
+    sinter_retired_file *list = NULL;
+    size_t count = 0;
+
+    SINTER__CHECK(sinter__doc_room(&run->arena, content->retired_count, sizeof *list,
+                                   (void **)&list, run->err));
+    for (size_t i = 0; i < content->retired_count; i++) {
+        if (!is_old(run, content->retired[i].retired_ms)) {
+            list[count++] = content->retired[i];
+            continue;
+        }
+        SINTER__CHECK(remove_file(run, content->retired[i].file_name, SINTER_GC_RETIRED));
+    }
+    if (run->options->dry_run || count == content->retired_count) {
+        return SINTER_OK;
+    }
+    kept.retired = list;
+    kept.retired_count = count;
+    return sinter__catalog_replace(run->catalog, &kept, run->err);
+}
+
+sinter_status
+sinter_catalog_gc(sinter_catalog *catalog, const sinter_gc_options *options, sinter_gc_result *out,
+                  sinter_error *err)
+{
+    static const sinter_gc_options defaults = {.struct_size = (uint32_t)sizeof defaults};
+    sinter_gc_result ignored = {.struct_size = (uint32_t)sizeof ignored};
+    gc_run run = {.catalog = catalog, .err = err};
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, catalog != NULL);
+    SINTER__REQUIRE(err, options == NULL || options->struct_size >= sizeof *options);
+    SINTER__REQUIRE(err, options == NULL || options->older_than_ms >= 0);
+    SINTER__CHECK(sinter__catalog_check_writable(catalog, err));
+    SINTER__REQUIRE(err, !catalog->is_changed);
+    run.options = options == NULL ? &defaults : options;
+    run.result = out == NULL ? &ignored : out;
+    *run.result = (sinter_gc_result){.struct_size = (uint32_t)sizeof *run.result};
+    run.arena.env = catalog->env;
+    run.now_ms = sinter__now_ms(catalog->env);
+    SINTER__TRY(remove_orphans(&run));
+    SINTER__TRY(remove_retired(&run));
+    if (!run.options->dry_run && catalog->env->io->ops->clean != NULL) {
+        SINTER__TRY(catalog->env->io->ops->clean(catalog->env->io, catalog->doc->base_dir,
+                                                 &run.result->temporary_files, err));
+    }
+    if (catalog->is_changed) {
+        SINTER__TRY(sinter_catalog_commit(catalog, err));
+    }
+out:
+    sinter__free(catalog->env, run.orphans);
+    sinter__arena_fini(&run.arena);
+    return st;
+}
