@@ -505,6 +505,10 @@ append_stored(sst_writer *self, progress *at, sinter_error *err)
 static sinter_status
 append_all(sst_writer *self, progress *at, sinter_error *err)
 {
+    /* The append before may have taken its last row at a place where the file may end. */
+    if (self->sums.block_count > 0) {
+        note_border(self, at);
+    }
     while (at->taken < at->count && !at->is_stopped) {
         at->taken +=
             sinter__open_block_take(&self->block, at->ranges + at->taken, at->count - at->taken);
