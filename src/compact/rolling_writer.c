@@ -292,7 +292,7 @@ sinter__rolling_writer_append(sinter__rolling_writer *writer, const sinter_range
                                    .first = ranges[first].first + rows_done,
                                    .count = ranges[first].count - rows_done};
         const bool is_cut = rows_done > 0;
-        const sinter_range *next = is_cut ? &rest : ranges + first;
+        const size_t given = is_cut ? 1 : count - first;
         size_t taken = 0;
         uint32_t taken_rows = 0;
 
@@ -301,8 +301,8 @@ sinter__rolling_writer_append(sinter__rolling_writer *writer, const sinter_range
             SINTER__CHECK(enter_file(writer, err));
         }
         SINTER__CHECK(
-            append_once(writer, next, is_cut ? 1 : count - first, &taken, &taken_rows, err));
-        if (taken == 0 && taken_rows == 0) {
+            append_once(writer, is_cut ? &rest : ranges + first, given, &taken, &taken_rows, err));
+        if (taken < given) {
             SINTER__CHECK(sinter__rolling_writer_finish(writer, result, err));
         }
         first += taken;

@@ -66,6 +66,22 @@ note_members(unit_check *check, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Could both hold versions of one sequence, between which only the age of the files decides? */
+static bool
+sequences_meet(const sinter_file_meta *a, const sinter_file_meta *b)
+{
+    return a->min_sequence_number <= b->max_sequence_number &&
+           b->min_sequence_number <= a->max_sequence_number;
+}
+
+/* Does `other`, which stands before `member`, lose a tie that it would win once `member` has sunk?
+ * Files of level 0 stand in the order of their sequences, which isn't always that of their age. */
+static bool
+would_turn_round(const sinter_file_meta *other, const sinter_file_meta *member)
+{
+    return sequences_meet(other, member) && sinter__age_compare(other, member) < 0;
+}
+
 /* May `other`, which is left out, stay beside `member`, which it overlaps? */
 static sinter_status
 check_pair(const unit_check *check, const sinter_file_meta *other, const sinter_file_meta *member,
@@ -75,7 +91,8 @@ check_pair(const unit_check *check, const sinter_file_meta *other, const sinter_
     const bool is_younger = order < 0;
 
     if (order == 0 || (is_younger && other->level >= check->output_level) ||
-        (!is_younger && other->level <= check->output_level)) {
+        (!is_younger && other->level <= check->output_level) ||
+        (is_younger && would_turn_round(other, member))) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, other->file_name, -1,
                               "the unit leaves out %s (level %d), which overlaps %s (level %d) and "
                               "stands in the way to level %d",
