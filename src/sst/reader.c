@@ -42,11 +42,14 @@ self_of(sinter_reader *reader)
     return (sst_reader *)(void *)reader;
 }
 
-/** Keep `st` if it means that the reader can't go on. */
+/** Keep `st` if it means that the reader can't go on, and name the file. */
 static sinter_status
-settle(sst_reader *self, sinter_status st)
+settle(sst_reader *self, sinter_status st, sinter_error *err)
 {
-    self->failed = st < 0 ? st : self->failed;
+    if (st < 0) {
+        self->failed = st;
+        sinter__fail_file(err, self->file.path);
+    }
     return st;
 }
 
@@ -97,7 +100,7 @@ reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *
     }
     st = sinter__span_peek(&self->spans, &entry, &leaf, err);
     if (st != SINTER_OK) {
-        return settle(self, st);
+        return settle(self, st, err);
     }
     first.data = entry->first_key.data; /* the page has slack behind its keys */
     first.width = (uint32_t)entry->first_key.size;
@@ -222,7 +225,7 @@ reader_next(sinter_reader *reader, const sinter_batch **out, sinter_error *err)
         const sinter_status st = decode_next(self, &entry, &rows, err);
 
         if (st != SINTER_OK) {
-            return settle(self, st);
+            return settle(self, st, err);
         }
     } while (rows.first >= rows.end);
     show_rows(self, entry, rows);
@@ -288,7 +291,7 @@ reader_take(sinter_reader *reader, const sinter_batch **out, sinter_error *err)
     }
     st = take_block(self, err);
     if (st != SINTER_OK) {
-        return st == SINTER_E_INVALID ? st : settle(self, st);
+        return st == SINTER_E_INVALID ? st : settle(self, st, err);
     }
     *out = &self->batch;
     return SINTER_OK;
@@ -322,7 +325,7 @@ reader_seek(sinter_reader *reader, sinter_bytes key, sinter_error *err)
     self->has_seek = true;
     SINTER__TRY(sinter__span_seek(&self->spans, self->seek, err));
 out:
-    return settle(self, st);
+    return settle(self, st, err);
 }
 
 static void

@@ -117,7 +117,7 @@ sinter_sst_each_block(sinter_sst *sst,
     for (;;) {
         st = sinter__index_cursor_next(&sst->cursor, &sst->leaf, err);
         if (st != SINTER_OK) {
-            return st == SINTER_END ? SINTER_OK : st;
+            break;
         }
         for (uint32_t i = 0; i < sst->leaf.count; i++) {
             sinter_sst_block block;
@@ -129,6 +129,10 @@ sinter_sst_each_block(sinter_sst *sst,
             }
         }
     }
+    if (st < 0) {
+        sinter__fail_file(err, sst->file.path);
+    }
+    return st == SINTER_END ? SINTER_OK : st;
 }
 
 /** Have the leaf page that would hold the key. SINTER_END: none. */
@@ -223,14 +227,13 @@ look_up(sinter_sst *sst, const sinter__sst_entry *entry, sinter_bytes key, sinte
     return SINTER_OK;
 }
 
-sinter_status
-sinter_sst_get(sinter_sst *sst, sinter_bytes key, sinter_row *row_out, sinter_error *err)
+/** Find the key and let the batch show it. SINTER_END: it isn't there. */
+static sinter_status
+find_key(sinter_sst *sst, sinter_bytes key, sinter_error *err)
 {
     const sinter__sst_entry *entry = NULL;
     bool is_possible = false;
 
-    SINTER__REQUIRE(err, sst != NULL && row_out != NULL);
-    SINTER__REQUIRE(err, key.data != NULL || key.size == 0);
     SINTER__CHECK(find_leaf(sst, key, err));
     entry = &sst->leaf.entries[sinter__leaf_find(&sst->leaf, key)];
     if (sinter__key_compare(key, entry->first_key) < 0) {
@@ -240,7 +243,21 @@ sinter_sst_get(sinter_sst *sst, sinter_bytes key, sinter_row *row_out, sinter_er
     if (!is_possible) {
         return SINTER_END;
     }
-    SINTER__CHECK(look_up(sst, entry, key, err));
-    *row_out = (sinter_row){.batch = &sst->batch, .index = 0};
-    return SINTER_OK;
+    return look_up(sst, entry, key, err);
+}
+
+sinter_status
+sinter_sst_get(sinter_sst *sst, sinter_bytes key, sinter_row *row_out, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, sst != NULL && row_out != NULL);
+    SINTER__REQUIRE(err, key.data != NULL || key.size == 0);
+    st = find_key(sst, key, err);
+    if (st == SINTER_OK) {
+        *row_out = (sinter_row){.batch = &sst->batch, .index = 0};
+    } else if (st < 0) {
+        sinter__fail_file(err, sst->file.path);
+    }
+    return st;
 }

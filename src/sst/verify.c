@@ -258,6 +258,9 @@ sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_res
                                           .bytes = self->position};
     }
 out:
+    if (st != SINTER_OK) {
+        sinter__fail_file(err, path);
+    }
     verifier_fini(self);
     sinter__free(env, self);
     return st;

@@ -143,3 +143,310 @@ Test(sst_reader, random_files_come_back_whole_and_in_ranges)
         check_case(seed);
     }
 }
+
+/** A file of many blocks on disk in memory, its records, and a reader. */
+typedef struct open_file {
+    sst_world world;
+    test_pool pool;
+    test_run run;
+    sinter_reader *reader;
+} open_file;
+
+static void
+open_file_init(open_file *file, const sst_shape *shape, const sst_plan *plan,
+               const sinter_read_options *options)
+{
+    const sinter_format *format = sinter_format_sst();
+    sinter_error err = SINTER_ERROR_INIT;
+    test_rng rng = {.state = 17};
+
+    memset(file, 0, sizeof *file);
+    sst_world_init(&file->world);
+    file->run = sst_records(&rng, shape, &file->pool);
+    cr_assert_eq(sst_write(&file->world.env, "f.sst", &file->run, plan, NULL, &err), SINTER_OK,
+                 "%s", err.text);
+    cr_assert_eq(
+        format->open_reader(format->self, &file->world.env, "f.sst", options, &file->reader, &err),
+        SINTER_OK, "%s", err.text);
+}
+
+static void
+open_file_fini(open_file *file)
+{
+    file->reader->ops->close(file->reader);
+    test_pool_fini(&file->pool);
+    sst_world_fini(&file->world);
+}
+
+static const sst_shape several = {
+    .count = 2000, .key_max = 12, .value_max = 40, .delete_percent = 10, .sequence_space = 5000};
+static const sst_plan small_blocks = {.options = {.block_bytes = 700}, .page_bytes = 600};
+
+Test(sst_reader, seek_goes_on_at_the_first_key_not_below_in_any_direction)
+{
+    open_file file;
+    test_rng rng = {.state = 23};
+
+    open_file_init(&file, &several, &small_blocks, NULL);
+    for (int i = 0; i < 300; i++) {
+        const size_t at = (size_t)test_rng_below(&rng, file.run.count);
+        const test_record *record = &file.run.records[at];
+        const sinter_batch *batch = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+
+        cr_assert_eq(file.reader->ops->seek(file.reader, record->key, &err), SINTER_OK);
+        for (size_t k = at; k < at + 60 && k < file.run.count;) {
+            cr_assert_eq(file.reader->ops->next(file.reader, &batch, &err), SINTER_OK);
+            for (uint32_t row = 0; row < batch->row_count; row++, k++) {
+                cr_assert(test_bytes_equal(sinter_batch_key(batch, row), file.run.records[k].key));
+            }
+        }
+    }
+    open_file_fini(&file);
+}
+
+Test(sst_reader, seek_behind_the_last_key_finds_the_end)
+{
+    static const uint8_t high[13] = {255, 255, 255, 255, 255, 255, 255,
+                                     255, 255, 255, 255, 255, 255};
+    const sinter_batch *batch = NULL;
+    const sinter_block_info *info = NULL;
+    open_file file;
+
+    open_file_init(&file, &several, &small_blocks, NULL);
+    cr_assert_eq(file.reader->ops->seek(file.reader, (sinter_bytes){high, 13}, NULL), SINTER_OK);
+    cr_expect_eq(file.reader->ops->peek(file.reader, &info, NULL), SINTER_END);
+    cr_expect_eq(file.reader->ops->next(file.reader, &batch, NULL), SINTER_END);
+    cr_assert_eq(file.reader->ops->seek(file.reader, (sinter_bytes){NULL, 0}, NULL), SINTER_OK);
+    cr_expect_eq(file.reader->ops->next(file.reader, &batch, NULL), SINTER_OK);
+    cr_expect(test_bytes_equal(sinter_batch_key(batch, 0), file.run.records[0].key));
+    open_file_fini(&file);
+}
+
+Test(sst_reader, peek_tells_what_next_then_yields)
+{
+    open_file file;
+    const sinter_batch *batch = NULL;
+    const sinter_block_info *info = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    bool was_last = false;
+    size_t at = 0;
+
+    open_file_init(&file, &several, &small_blocks, NULL);
+    while (file.reader->ops->peek(file.reader, &info, &err) == SINTER_OK) {
+        const uint32_t rows = info->row_count;
+        const uint32_t retracts = info->retract_count;
+
+        cr_assert_not(was_last, "no block follows the last");
+        cr_assert(info->is_whole);
+        was_last = info->is_last;
+        cr_assert(test_bytes_equal(info->first_key, file.run.records[at].key));
+        cr_assert(test_bytes_equal(info->last_key, file.run.records[at + rows - 1].key));
+        cr_assert_eq(file.reader->ops->next(file.reader, &batch, &err), SINTER_OK);
+        cr_assert_eq(batch->row_count, rows);
+        cr_assert_eq(batch->retract_count, retracts);
+        cr_assert_eq(info->first_prefix, batch->prefixes[0]);
+        at += rows;
+    }
+    cr_expect(was_last);
+    cr_expect_eq(at, file.run.count);
+    open_file_fini(&file);
+}
+
+Test(sst_reader, a_batch_outlives_peeking_at_the_next_block)
+{
+    open_file file;
+    const sinter_batch *batch = NULL;
+    const sinter_block_info *info = NULL;
+    size_t at = 0;
+
+    open_file_init(
+        &file, &several, &small_blocks,
+        &(sinter_read_options){.struct_size = sizeof(sinter_read_options), .read_bytes = 1});
+    while (file.reader->ops->next(file.reader, &batch, NULL) == SINTER_OK) {
+        const sinter_status st = file.reader->ops->peek(file.reader, &info, NULL);
+
+        cr_assert(st == SINTER_OK || st == SINTER_END);
+        for (uint32_t i = 0; i < batch->row_count; i++, at++) {
+            cr_assert(test_bytes_equal(sinter_batch_key(batch, i), file.run.records[at].key));
+            cr_assert(
+                test_bytes_equal(batch->payload_ops->value(batch, i), file.run.records[at].value));
+        }
+    }
+    cr_expect_eq(at, file.run.count);
+    open_file_fini(&file);
+}
+
+Test(sst_reader, a_block_that_a_range_cuts_is_not_whole_and_cant_be_taken)
+{
+    open_file file;
+    const sinter_batch *batch = NULL;
+    const sinter_block_info *info = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    open_file_init(&file, &several, &small_blocks, NULL);
+    cr_assert_eq(file.reader->ops->peek(file.reader, &info, NULL), SINTER_OK);
+    cr_assert_eq(file.reader->ops->seek(file.reader, file.run.records[1].key, &err), SINTER_OK);
+    cr_assert_eq(file.reader->ops->peek(file.reader, &info, &err), SINTER_OK);
+    cr_expect_not(info->is_whole);
+    cr_expect_eq(file.reader->ops->take(file.reader, &batch, &err), SINTER_E_INVALID);
+    cr_assert_eq(file.reader->ops->next(file.reader, &batch, &err), SINTER_OK,
+                 "the reader goes on");
+    cr_assert_eq(file.reader->ops->peek(file.reader, &info, &err), SINTER_OK);
+    cr_expect(info->is_whole);
+    open_file_fini(&file);
+}
+
+Test(sst_reader, prefixes_come_after_the_bytes_that_all_keys_share)
+{
+    const sst_shape shape = {
+        .count = 700, .key_min = 10, .key_max = 30, .value_max = 10, .shared = 9};
+    const sinter_read_options options = {.struct_size = sizeof options, .key_prefix_skip = 9};
+    const sinter_read_options lie = {.struct_size = sizeof lie, .key_prefix_skip = 10};
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+    open_file file;
+
+    open_file_init(&file, &shape, &small_blocks, NULL);
+    cr_expect_eq(sst_read_compare(&file.world.env, "f.sst", &options, &file.run, &err), SINTER_OK,
+                 "%s", err.text);
+    cr_expect_eq(sst_read_all(&file.world.env, "f.sst", &lie, &rows, &err), SINTER_E_CORRUPT,
+                 "a key that lacks the shared prefix is noticed");
+    open_file_fini(&file);
+}
+
+Test(sst_reader, a_file_of_another_size_than_recorded_is_refused)
+{
+    const sinter_read_options options = {.struct_size = sizeof options, .expected_file_bytes = 17};
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+    open_file file;
+
+    open_file_init(&file, &several, &small_blocks, NULL);
+    cr_expect_eq(sst_read_all(&file.world.env, "f.sst", &options, &rows, &err), SINTER_E_CORRUPT);
+    cr_expect_str_eq(err.file, "f.sst");
+    open_file_fini(&file);
+}
+
+Test(sst_reader, a_missing_file_is_not_found)
+{
+    sst_world world;
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+
+    sst_world_init(&world);
+    cr_expect_eq(sst_read_all(&world.env, "none.sst", NULL, &rows, &err), SINTER_E_NOT_FOUND);
+    cr_expect_str_eq(err.file, "none.sst");
+    sst_world_fini(&world);
+}
+
+/** Read a file under a budget; the reservation must be gone afterwards. */
+static sinter_status
+read_within(open_file *file, uint64_t budget, uint64_t *peak_out, sinter_error *err)
+{
+    sinter_env env = file->world.env;
+    sinter_status st = SINTER_OK;
+    uint64_t rows = 0;
+
+    cr_assert_eq(sinter_memory_create(&env, budget, &env.memory, NULL), SINTER_OK);
+    st = sst_read_all(&env, "f.sst", NULL, &rows, err);
+    cr_assert_eq(sinter_memory_used(env.memory), 0);
+    *peak_out = sinter_memory_peak(env.memory);
+    sinter_memory_destroy(env.memory);
+    return st;
+}
+
+Test(sst_reader, memory_stays_within_the_estimate_and_the_budget)
+{
+    const sst_shape shape = {.count = 20000,
+                             .key_min = 16,
+                             .key_max = 16,
+                             .value_min = 100,
+                             .value_max = 100,
+                             .noise = true};
+    const sst_plan plan = {.options = {.codec = SINTER_CODEC_ZSTD}};
+    const uint64_t estimate =
+        sinter__sst_reader_footprint(&(sinter__sst_footprint){.codec = SINTER_CODEC_ZSTD});
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t peak = 0;
+    open_file file;
+
+    open_file_init(&file, &shape, &plan, NULL);
+    cr_expect_eq(read_within(&file, 0, &peak, &err), SINTER_OK);
+    cr_expect_leq(peak, estimate, "%llu bytes were held", (unsigned long long)peak);
+    cr_expect_eq(read_within(&file, peak, &peak, &err), SINTER_OK);
+    cr_expect_eq(read_within(&file, 100000, &peak, &err), SINTER_E_TOO_LARGE);
+    cr_expect_str_eq(err.file, "f.sst");
+    open_file_fini(&file);
+}
+
+Test(sst_reader, a_budget_too_small_for_reading_ahead_still_reads)
+{
+    const sst_shape shape = {
+        .count = 6, .key_min = 4, .key_max = 4, .value_min = 900000, .value_max = 900000};
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t peak = 0;
+    open_file file;
+
+    open_file_init(&file, &shape, &small_blocks, NULL);
+    cr_expect_eq(read_within(&file, 1100000, &peak, &err), SINTER_OK, "%s", err.text);
+    open_file_fini(&file);
+}
+
+Test(sst_reader, a_failed_reader_stays_failed_until_it_seeks)
+{
+    open_file file;
+    sinter_fault_options fault = {
+        .struct_size = sizeof fault, .kind = SINTER_FAULT_EIO, .at_call = UINT64_MAX};
+    const sinter_format *format = sinter_format_sst();
+    const sinter_batch *batch = NULL;
+    sinter_reader *reader = NULL;
+    sinter_io *faulty = NULL;
+    sinter_env env;
+    sinter_status st = SINTER_OK;
+
+    open_file_init(&file, &several, &small_blocks, NULL);
+    cr_assert_eq(sinter_io_fault_create(&file.world.io_env, file.world.io, &fault, &faulty, NULL),
+                 0);
+    env = file.world.env;
+    env.io = faulty;
+    cr_assert_eq(format->open_reader(format->self, &env, "f.sst", NULL, &reader, NULL), SINTER_OK);
+    fault.at_call = 0;
+    sinter_io_fault_set(faulty, &fault);
+    while (st == SINTER_OK) {
+        st = reader->ops->next(reader, &batch, NULL);
+    }
+    cr_assert_eq(st, SINTER_E_IO);
+    fault.at_call = UINT64_MAX;
+    sinter_io_fault_set(faulty, &fault);
+    cr_expect_eq(reader->ops->next(reader, &batch, NULL), SINTER_E_IO, "no block is skipped");
+    cr_expect_eq(reader->ops->seek(reader, file.run.records[0].key, NULL), SINTER_OK);
+    cr_expect_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+    reader->ops->close(reader);
+    sinter_io_destroy(faulty);
+    open_file_fini(&file);
+}
+
+Test(sst_reader, keys_and_values_up_to_several_megabytes_come_back)
+{
+    const sst_shape shape = {.count = 12, .key_max = 1 << 20, .value_max = 5 << 20};
+    const int codecs[] = {SINTER_CODEC_NONE, SINTER_CODEC_LZ4, SINTER_CODEC_ZSTD};
+    test_rng rng = {.state = 31};
+    test_pool pool = {0};
+    const test_run run = sst_records(&rng, &shape, &pool);
+
+    for (size_t i = 0; i < 3; i++) {
+        const sst_plan plan = {.options = {.codec = codecs[i]}};
+        sinter_error err = SINTER_ERROR_INIT;
+        sst_world world;
+
+        sst_world_init(&world);
+        cr_assert_eq(sst_write(&world.env, "f.sst", &run, &plan, NULL, &err), SINTER_OK, "%s",
+                     err.text);
+        cr_assert_eq(sst_read_compare(&world.env, "f.sst", NULL, &run, &err), SINTER_OK, "%s",
+                     err.text);
+        cr_assert_eq(sinter_sst_verify(&world.env, "f.sst", NULL, &err), SINTER_OK, "%s", err.text);
+        sst_world_fini(&world);
+    }
+    test_pool_fini(&pool);
+}
