@@ -57,6 +57,8 @@ cli_seconds_text(double seconds, char out[CLI_NUMBER_CHARS])
     } else if (whole >= 60) {
         (void)snprintf(out, CLI_NUMBER_CHARS, "%llum%02llus", (unsigned long long)(whole / 60),
                        (unsigned long long)(whole % 60));
+    } else if (seconds > 0 && seconds < 1) {
+        (void)snprintf(out, CLI_NUMBER_CHARS, "%.0fms", seconds * 1000);
     } else if (whole >= 10) {
         (void)snprintf(out, CLI_NUMBER_CHARS, "%llus", (unsigned long long)whole);
     } else {

@@ -20,7 +20,7 @@ cli_bytes_text(uint64_t bytes, char out[CLI_NUMBER_CHARS]);
 char *
 cli_count_text(uint64_t count, char out[CLI_NUMBER_CHARS]);
 
-/** "0.4s", "12s", "3m05s", "2h11m". Gives `out`. */
+/** "440ms", "1.5s", "12s", "3m05s", "2h11m". Gives `out`. */
 char *
 cli_seconds_text(double seconds, char out[CLI_NUMBER_CHARS]);
 

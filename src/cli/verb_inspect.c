@@ -199,14 +199,16 @@ put_source(const cli_source *source, const sinter_partition *partition, size_t s
 {
     const sinter_files *files = source->files;
 
-    printf("%s%s%s: %zu files below %s", cli_style(CLI_STYLE_TITLE), source->path,
-           cli_style(CLI_STYLE_PLAIN), files->file_count, source->base_dir);
+    printf("%s%s%s: %zu %s below %s", cli_style(CLI_STYLE_TITLE), source->path,
+           cli_style(CLI_STYLE_PLAIN), files->file_count, files->file_count == 1 ? "file" : "files",
+           source->base_dir);
     if (files->generation >= 0) {
         printf(", generation %" PRId64 ", next sequence %" PRId64, files->generation,
                files->next_sequence);
     }
     if (files->retired_count > 0) {
-        printf(", %zu retired files wait for gc", files->retired_count);
+        printf(", %zu retired %s for gc", files->retired_count,
+               files->retired_count == 1 ? "file waits" : "files wait");
     }
     fputs("\n\n", stdout);
     cli_levels_print(files->files, files->file_count);

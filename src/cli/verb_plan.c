@@ -57,9 +57,10 @@ put_plan(const cli_source *source, const cli_task *task, const sinter_partition 
         puts("nothing to do");
         return;
     }
-    printf("%zu files to level %" PRId32 " of %" PRId32 " (%s: %s); deletes are %s\n",
-           task->task.count, task->task.output_level, task->task.max_level, task->reason_code,
-           task->reason_text, task->task.drop_delete ? "left out" : "kept");
+    printf("%zu %s to level %" PRId32 " of %" PRId32 " (%s: %s); deletes are %s\n",
+           task->task.count, task->task.count == 1 ? "file" : "files", task->task.output_level,
+           task->task.max_level, task->reason_code, task->reason_text,
+           task->task.drop_delete ? "left out" : "kept");
     if (explain) {
         printf("a file is small below %s, new files end at %s\n\n",
                cli_bytes_text(sinter_compact_small_file_bytes(&source->options), a),

@@ -135,7 +135,8 @@ run(cli *session, void *arguments)
         return cli_fail(cli_signal_exit(), "cancelled by %s", cli_signal_name());
     }
     if (!args->common.quiet && !args->common.json) {
-        printf("%s files checked, ", cli_count_text(totals.files, number));
+        printf("%s %s checked, ", cli_count_text(totals.files, number),
+               totals.files == 1 ? "file" : "files");
         printf("%s with faults\n", cli_count_text(totals.faults, number));
     }
     return totals.first_failure;

@@ -55,7 +55,8 @@ Test(cli_text, durations_are_as_coarse_as_they_are_long)
 {
     char out[CLI_NUMBER_CHARS];
 
-    cr_expect_str_eq(cli_seconds_text(0.44, out), "0.4s");
+    cr_expect_str_eq(cli_seconds_text(0.44, out), "440ms");
+    cr_expect_str_eq(cli_seconds_text(1.52, out), "1.5s");
     cr_expect_str_eq(cli_seconds_text(12.9, out), "12s");
     cr_expect_str_eq(cli_seconds_text(185, out), "3m05s");
     cr_expect_str_eq(cli_seconds_text(7860, out), "2h11m");

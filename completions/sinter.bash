@@ -1,0 +1,52 @@
+# Completion of sinter for bash. Made from the option tables by sinter_gen_docs.
+_sinter() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+    local verb=${COMP_WORDS[1]} options="" keys="" values=""
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W "ingest compact plan scan get inspect verify gc options version --help --version" -- "$word"))
+        return
+    fi
+    keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.memory-budget"
+    case $before in
+    --format)
+        values="auto json csv tsv" ;;
+    --io)
+        values="auto posix io_uring" ;;
+    --progress)
+        values="auto always never" ;;
+    --drop-delete)
+        values="auto yes no" ;;
+    esac
+    if [ -n "$values" ]; then
+        COMPREPLY=($(compgen -W "$values" -- "$word"))
+        return
+    fi
+    case $verb in
+    ingest)
+        options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --progress --quiet --help$keys" ;;
+    compact)
+        options="--output-level --max-level --unit --full --drop-delete --base-dir --result --catalog-out --json --dry-run --option --io --memory --progress --quiet --help$keys" ;;
+    plan)
+        options="--output-level --max-level --unit --full --drop-delete --base-dir --explain --json --option --io --memory --help$keys" ;;
+    scan)
+        options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --help$keys" ;;
+    get)
+        options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --help$keys" ;;
+    inspect)
+        options="--blocks --base-dir --sections --json --io --memory --help" ;;
+    verify)
+        options="--base-dir --json --io --memory --progress --quiet --help" ;;
+    gc)
+        options="--older-than --json --dry-run --io --memory --progress --quiet --help" ;;
+    options)
+        options="--json --help" ;;
+    version)
+        options="--json --io --memory --help" ;;
+    esac
+    case $word in
+    -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
+    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    esac
+}
+complete -o filenames -F _sinter sinter
