@@ -1,0 +1,291 @@
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "support/fault_alloc.h"
+#include "world.h"
+
+TestSuite(compact_view, .timeout = 100);
+
+static const test_record rows_a[] = {
+    {.key = {(const uint8_t *)"a", 1}, .value = {(const uint8_t *)"1", 1}, .sequence = 1},
+    {.key = {(const uint8_t *)"c", 1}, .value = {(const uint8_t *)"1", 1}, .sequence = 2},
+    {.key = {(const uint8_t *)"e", 1}, .value = {(const uint8_t *)"1", 1}, .sequence = 3}};
+static const test_record rows_b[] = {
+    {.key = {(const uint8_t *)"c", 1}, .sequence = 5, .kind = SINTER_KIND_DELETE},
+    {.key = {(const uint8_t *)"d", 1}, .value = {(const uint8_t *)"2", 1}, .sequence = 6}};
+static const test_record rows_c[] = {
+    {.key = {(const uint8_t *)"x", 1}, .value = {(const uint8_t *)"3", 1}, .sequence = 7}};
+
+static void
+set_up(world *w)
+{
+    world_init(w, false, NULL);
+    world_add(w, 1, rows_a, 3);
+    world_add(w, 0, rows_b, 2);
+    world_add(w, 0, rows_c, 1);
+}
+
+/* "a=1 " of a view with options; retracts as "-c". */
+static const char *
+text_of(world *w, const sinter_view_options *options)
+{
+    static char text[1024];
+    world_rows rows;
+
+    world_read(w, options, &rows);
+    cr_assert_eq(rows.status, SINTER_OK, "%s", rows.err.text);
+    text[0] = '\0';
+    for (size_t i = 0; i < rows.count; i++) {
+        const test_record *r = &rows.records[i];
+
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s=%.*s ",
+                       sinter_kind_is_retract(r->kind) ? "-" : "", (int)r->key.size,
+                       (const char *)r->key.data, (int)r->value.size, (const char *)r->value.data);
+    }
+    world_rows_fini(&rows);
+    return text;
+}
+
+Test(compact_view, a_view_shows_what_a_read_returns)
+{
+    const sinter_view_options deletes = {.struct_size = sizeof deletes, .keep_deletes = true};
+    world w;
+
+    set_up(&w);
+    cr_expect_str_eq(text_of(&w, NULL), "a=1 d=2 e=1 x=3 ");
+    cr_expect_str_eq(text_of(&w, &deletes), "a=1 -c= d=2 e=1 x=3 ");
+    world_fini(&w);
+}
+
+Test(compact_view, a_range_begins_with_its_begin_and_ends_before_its_end)
+{
+    sinter_view_options options = {
+        .struct_size = sizeof options, .has_begin_key = true, .has_end_key = true};
+    static const struct {
+        const char *begin;
+        const char *end;
+        const char *expected;
+    } cases[] = {{"a", "d", "a=1 "},
+                 {"d", "e", "d=2 "},
+                 {"b", "x", "d=2 e=1 "},
+                 {"e", "y", "e=1 x=3 "},
+                 {"y", "z", ""},
+                 {"d", "d", ""},
+                 {"", "zz", "a=1 d=2 e=1 x=3 "}};
+    world w;
+
+    set_up(&w);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        options.begin_key = text_bytes(cases[i].begin);
+        options.end_key = text_bytes(cases[i].end);
+        cr_expect_str_eq(text_of(&w, &options), cases[i].expected, "%zu: %s", i,
+                         text_of(&w, &options));
+    }
+    world_fini(&w);
+}
+
+Test(compact_view, files_outside_of_the_range_are_not_opened)
+{
+    sinter_view_options options = {
+        .struct_size = sizeof options, .has_end_key = true, .end_key = {(const uint8_t *)"c", 1}};
+    world w;
+
+    set_up(&w);
+    cr_assert_eq(w.io->ops->unlink(w.io, "bucket/in-001.sst", NULL), SINTER_OK);
+    cr_assert_eq(w.io->ops->unlink(w.io, "bucket/in-002.sst", NULL), SINTER_OK);
+    cr_expect_str_eq(text_of(&w, &options), "a=1 ");
+    world_fini(&w);
+}
+
+Test(compact_view, the_order_of_the_file_list_does_not_matter)
+{
+    sinter_file_meta first;
+    world w;
+
+    set_up(&w);
+    first = w.files[0];
+    w.files[0] = w.files[2];
+    w.files[2] = first;
+    cr_expect_str_eq(text_of(&w, NULL), "a=1 d=2 e=1 x=3 ");
+    world_fini(&w);
+}
+
+Test(compact_view, keys_can_be_read_without_their_values)
+{
+    const sinter_view_options options = {.struct_size = sizeof options, .keys_only = true};
+    sinter_view *view = NULL;
+    sinter_range ranges[4];
+    size_t count = 0;
+    size_t rows = 0;
+    world w;
+
+    set_up(&w);
+    cr_assert_eq(sinter_view_open(&w.env, &w.format, world_dir, w.files, w.count, NULL, NULL,
+                                  &options, &view, NULL),
+                 SINTER_OK);
+    while (sinter_view_next(view, ranges, 4, &count, NULL) == SINTER_OK) {
+        for (size_t i = 0; i < count; i++) {
+            rows += ranges[i].count;
+        }
+    }
+    cr_expect_eq(rows, 4);
+    sinter_view_close(view);
+    world_fini(&w);
+}
+
+Test(compact_view, no_files_are_an_empty_view)
+{
+    const sinter_file_meta empty = file_empty("nothing.sst", 0);
+    sinter_view *view = NULL;
+    sinter_range range;
+    size_t count = 0;
+    world w;
+
+    world_init(&w, false, NULL);
+    cr_expect_str_eq(text_of(&w, NULL), "");
+    cr_assert_eq(
+        sinter_view_open(&w.env, NULL, world_dir, &empty, 1, NULL, NULL, NULL, &view, NULL),
+        SINTER_OK, "a file without rows is not opened");
+    cr_expect_eq(sinter_view_next(view, &range, 1, &count, NULL), SINTER_END);
+    sinter_view_close(view);
+    sinter_view_close(NULL);
+    world_fini(&w);
+}
+
+Test(compact_view, bad_arguments_are_refused)
+{
+    const sinter_view_options no_size = {.struct_size = 0};
+    sinter_compact_options bad;
+    sinter_file_meta file = file_of("a/b", 0, "a", "b");
+    sinter_view *view = NULL;
+    world w;
+
+    world_init(&w, false, NULL);
+    sinter_compact_options_init(&bad);
+    bad.block_bytes = 0;
+    cr_expect_eq(sinter_view_open(&w.env, NULL, NULL, NULL, 0, NULL, NULL, NULL, &view, NULL),
+                 SINTER_E_INVALID);
+    cr_expect_eq(sinter_view_open(&w.env, NULL, world_dir, NULL, 1, NULL, NULL, NULL, &view, NULL),
+                 SINTER_E_INVALID);
+    cr_expect_eq(
+        sinter_view_open(&w.env, NULL, world_dir, NULL, 0, NULL, NULL, &no_size, &view, NULL),
+        SINTER_E_INVALID);
+    cr_expect_eq(sinter_view_open(&w.env, NULL, world_dir, NULL, 0, &bad, NULL, NULL, &view, NULL),
+                 SINTER_E_INVALID);
+    cr_expect_eq(sinter_view_open(&w.env, NULL, world_dir, &file, 1, NULL, NULL, NULL, &view, NULL),
+                 SINTER_E_INVALID);
+    cr_expect_null(view);
+    world_fini(&w);
+}
+
+/* Read a range and compare it with the same stretch of the whole view. */
+static void
+check_range(world *w, const world_rows *all, sinter_bytes begin, sinter_bytes end, uint64_t seed)
+{
+    const sinter_view_options options = {.struct_size = sizeof options,
+                                         .has_begin_key = true,
+                                         .has_end_key = true,
+                                         .begin_key = begin,
+                                         .end_key = end};
+    size_t first = 0;
+    size_t expected = 0;
+    world_rows part;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const bool is_before = test_bytes_compare(all->records[i].key, begin) < 0;
+
+        first += is_before;
+        expected += !is_before && test_bytes_compare(all->records[i].key, end) < 0;
+    }
+    world_read(w, &options, &part);
+    cr_assert_eq(part.status, SINTER_OK, "seed %" PRIu64 ": %s", seed, part.err.text);
+    cr_assert_eq(part.count, expected, "seed %" PRIu64, seed);
+    for (size_t i = 0; i < expected; i++) {
+        const test_record *want = &all->records[first + i];
+
+        cr_assert(test_bytes_equal(part.records[i].key, want->key) &&
+                      test_bytes_equal(part.records[i].value, want->value),
+                  "seed %" PRIu64, seed);
+    }
+    world_rows_fini(&part);
+}
+
+Test(compact_view, every_range_is_the_same_cut_out_of_the_whole)
+{
+    for (uint64_t seed = 1; seed <= scaled_cases(300); seed++) {
+        test_rng rng = {seed * 104729};
+        test_shape shape;
+        test_runs runs;
+        world_rows all;
+        world w;
+
+        world_init(&w, test_rng_chance(&rng, 30), NULL);
+        w.write.block_bytes = 100;
+        test_shape_random(&rng, &shape);
+        shape.orders = false;
+        shape.dropped_percent = 0;
+        test_runs_random(&rng, &shape, &runs);
+        for (size_t r = 0; r < runs.count; r++) {
+            if (runs.items[r].count > 0) {
+                world_add(&w, 0, runs.items[r].records, runs.items[r].count);
+            }
+        }
+        world_read(&w, NULL, &all);
+        cr_assert_eq(all.status, SINTER_OK, "seed %" PRIu64 ": %s", seed, all.err.text);
+        for (int i = 0; i < 6 && all.count > 0; i++) {
+            const sinter_bytes begin = all.records[test_rng_below(&rng, all.count)].key;
+            const sinter_bytes end = all.records[test_rng_below(&rng, all.count)].key;
+
+            check_range(&w, &all, begin, end, seed);
+        }
+        world_rows_fini(&all);
+        test_runs_fini(&runs);
+        world_fini(&w);
+    }
+}
+
+Test(compact_view, every_allocation_may_fail)
+{
+    sinter_status st = SINTER_E_NOMEM;
+
+    for (uint64_t n = 0; st != SINTER_OK; n++) {
+        fault_alloc fault;
+        world_rows rows;
+        world w;
+
+        fault_alloc_init(&fault, UINT64_MAX);
+        set_up(&w);
+        w.env.allocator = fault.env.allocator;
+        fault.fail_at = n;
+        world_read(&w, NULL, &rows);
+        st = rows.status;
+        cr_assert(st == SINTER_OK || (st == SINTER_E_NOMEM && rows.err.status == st));
+        world_rows_fini(&rows);
+        cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
+        world_fini(&w);
+    }
+}
+
+Test(compact_view, every_io_call_may_fail)
+{
+    sinter_status st = SINTER_E_IO;
+
+    for (uint64_t n = 0; st != SINTER_OK; n++) {
+        const sinter_fault_options rule = {
+            .struct_size = sizeof rule, .kind = SINTER_FAULT_EIO, .at_call = n};
+        world_rows rows;
+        world w;
+
+        set_up(&w);
+        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), w.io, &rule, &w.env.io, NULL),
+                     SINTER_OK);
+        world_read(&w, NULL, &rows);
+        st = rows.status;
+        cr_assert(st == SINTER_OK || (st == SINTER_E_IO && strlen(rows.err.file) > 0),
+                  "call %" PRIu64, n);
+        world_rows_fini(&rows);
+        sinter_io_destroy(w.env.io);
+        world_fini(&w);
+    }
+}
