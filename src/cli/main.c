@@ -65,10 +65,11 @@ run(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+    static char buffer[1 << 18]; /* of standard output; NULL would keep the usual size */
     int code;
 
     cli_signals_install();
-    (void)setvbuf(stdout, NULL, _IOFBF, (size_t)1 << 18);
+    (void)setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     if (argc < 2) {
         cli_help_program(stderr);
         return CLI_EXIT_USAGE;

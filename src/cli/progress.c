@@ -9,10 +9,11 @@ enum { BAR_COLUMNS = 20, SHOW_EVERY_NS = 100000000 };
 
 void
 cli_progress_begin(cli_progress *progress, const char *what, uint64_t total_bytes,
-                   const sinter_clock *clock)
+                   uint64_t total_records, const sinter_clock *clock)
 {
     progress->what = what;
     progress->total_bytes = total_bytes;
+    progress->total_records = total_records;
     progress->bytes = 0;
     progress->records = 0;
     progress->clock = clock;
@@ -81,7 +82,11 @@ cli_progress_set(cli_progress *progress, uint64_t bytes, uint64_t records)
 {
     int64_t now_ns;
 
-    progress->bytes = bytes;
+    /* the library tells bytes by whole files; records tell how far inside of one it is */
+    progress->bytes = progress->total_records == 0
+                          ? bytes
+                          : (uint64_t)((double)progress->total_bytes * (double)records /
+                                       (double)progress->total_records);
     progress->records = records;
     if (!progress->is_on || progress->clock == NULL) {
         return;
@@ -93,10 +98,15 @@ cli_progress_set(cli_progress *progress, uint64_t bytes, uint64_t records)
 }
 
 void
-cli_progress_end(cli_progress *progress)
+cli_progress_end(cli_progress *progress, bool is_done)
 {
     if (!progress->is_on || progress->clock == NULL) {
         return;
+    }
+    if (is_done) {
+        progress->bytes = progress->total_bytes > 0 ? progress->total_bytes : progress->bytes;
+        progress->records =
+            progress->total_records > 0 ? progress->total_records : progress->records;
     }
     if (progress->is_terminal && progress->is_shown) {
         fputs("\r\033[K", stderr);

@@ -9,10 +9,11 @@
 /** State of the line. Confined. */
 typedef struct cli_progress {
     bool is_on;
-    bool is_shown;        /* the line has to be cleared */
-    bool is_terminal;     /* else each state is a line of its own */
-    const char *what;     /* "compacting" */
-    uint64_t total_bytes; /* 0: unknown */
+    bool is_shown;          /* the line has to be cleared */
+    bool is_terminal;       /* else each state is a line of its own */
+    const char *what;       /* "compacting" */
+    uint64_t total_bytes;   /* 0: unknown */
+    uint64_t total_records; /* 0: unknown; else bytes follow from the share of records */
     uint64_t bytes;
     uint64_t records;
     int64_t begin_ns;
@@ -20,18 +21,18 @@ typedef struct cli_progress {
     const sinter_clock *clock;
 } cli_progress;
 
-/** Begin. Nothing is shown unless `is_on`. `clock` is borrowed. */
+/** Begin. Nothing is shown unless `is_on`. Totals may be 0: unknown. `clock` is borrowed. */
 void
 cli_progress_begin(cli_progress *progress, const char *what, uint64_t total_bytes,
-                   const sinter_clock *clock);
+                   uint64_t total_records, const sinter_clock *clock);
 
 /** Tell the state; shows it at most ten times a second. */
 void
 cli_progress_set(cli_progress *progress, uint64_t bytes, uint64_t records);
 
-/** Clear the line. */
+/** Clear the line. `is_done`: the work is complete. Does nothing unless one was begun. */
 void
-cli_progress_end(cli_progress *progress);
+cli_progress_end(cli_progress *progress, bool is_done);
 
 /** Text of a state after `elapsed_ns`: percent, bytes, rate, records, time left. */
 void

@@ -60,6 +60,9 @@ set_options(const cli_common *common, cli_source *source)
     sinter_compact_options_init(&source->options);
     st = sinter_files_doc_options(source->doc, &source->options, &err);
     if (st != SINTER_OK) {
+        if (err.file[0] == '\0') {
+            (void)snprintf(err.file, sizeof err.file, "%s", source->path);
+        }
         return cli_fail_status(st, &err);
     }
     code = cli_settings_apply(&common->settings, &source->options);
@@ -125,6 +128,7 @@ cli_put_text(sinter_text *text)
 {
     if (text->size > 0) {
         (void)fwrite(text->data, 1, text->size, stdout);
+        (void)cli_output_failed();
     }
     sinter_text_fini(text);
 }

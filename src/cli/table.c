@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/opts.h"
+#include "cli/report.h"
 #include "cli/session.h"
 #include "cli/text.h"
 
@@ -86,6 +87,7 @@ cli_table_print(cli_table *table)
     }
     for (size_t i = 0; i + table->columns <= table->cell_count; i += table->columns) {
         put_row(table, (const char *const *)&table->cells[i], widths, false);
+        (void)cli_output_failed(); /* notes why, while errno still tells */
     }
     for (size_t i = 0; i < table->cell_count; i++) {
         free(table->cells[i]);

@@ -255,20 +255,22 @@ cli_levels_compare(const sinter_files *before, const sinter_files *after)
     cli_table_print(&table);
 }
 
-void
-cli_decisions_sum(const sinter_compact_result *result, uint64_t *rewritten_out,
-                  uint64_t *upgraded_out)
+cli_decisions_total
+cli_decisions_sum(const sinter_compact_result *result)
 {
     size_t count = 0;
     const sinter_file_decision *decisions = sinter_compact_result_decisions(result, &count);
+    cli_decisions_total total = {0};
 
-    *rewritten_out = 0;
-    *upgraded_out = 0;
     for (size_t i = 0; i < count; i++) {
+        const sinter_file_meta *file = decisions[i].file;
+
         if (decisions[i].action == SINTER_ACTION_REWRITTEN) {
-            *rewritten_out += decisions[i].file->file_size;
+            total.rewritten_bytes += file->file_size;
+            total.rewritten_records += file->row_count;
         } else if (decisions[i].action == SINTER_ACTION_UPGRADED) {
-            *upgraded_out += decisions[i].file->file_size;
+            total.upgraded_bytes += file->file_size;
         }
     }
+    return total;
 }

@@ -89,9 +89,14 @@ cli_decisions_print(const sinter_compact_result *result, bool with_text);
 void
 cli_levels_compare(const sinter_files *before, const sinter_files *after);
 
-/** Bytes of the input files that are to be rewritten, upgraded. */
-void
-cli_decisions_sum(const sinter_compact_result *result, uint64_t *rewritten_out,
-                  uint64_t *upgraded_out);
+/** What a result does with its input files, summed up. */
+typedef struct cli_decisions_total {
+    uint64_t rewritten_bytes;
+    uint64_t rewritten_records;
+    uint64_t upgraded_bytes;
+} cli_decisions_total;
+
+cli_decisions_total
+cli_decisions_sum(const sinter_compact_result *result);
 
 #endif

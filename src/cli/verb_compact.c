@@ -31,7 +31,7 @@ typedef struct compact_job {
     const compact_arguments *args;
     cli_source source;
     cli_task task;
-    sinter_compact_result *result; /* NULL: nothing was done */
+    sinter_compact_result *result; /* NULL after a failure */
     sinter_files_doc *after;
     sinter_text document; /* sinter.result */
     sinter_error err;
@@ -41,12 +41,8 @@ typedef struct compact_job {
 static void
 remove_new_files(const compact_job *job)
 {
-    const sinter_file_list *after;
+    const sinter_file_list *after = sinter_compact_result_after(job->result);
 
-    if (job->result == NULL) {
-        return;
-    }
-    after = sinter_compact_result_after(job->result);
     for (size_t i = 0; i < after->count; i++) {
         const sinter_file_meta *file = &after->files[i];
         const size_t size = strlen(job->source.base_dir) + strlen(file->file_name) + 2;
@@ -82,16 +78,16 @@ run_task(compact_job *job)
 {
     cli *session = job->session;
     sinter_compact_result *planned = NULL;
-    uint64_t rewritten = 0;
-    uint64_t upgraded = 0;
+    cli_decisions_total total;
     sinter_status st;
 
     st = sinter_compact_task_plan(&session->env, &job->task.task, &planned, &job->err);
     if (st == SINTER_OK) {
-        cli_decisions_sum(planned, &rewritten, &upgraded);
-        cli_progress_begin(&session->progress, "compacting", rewritten, &session->env.clock);
+        total = cli_decisions_sum(planned);
+        cli_progress_begin(&session->progress, "compacting", total.rewritten_bytes,
+                           total.rewritten_records, &session->env.clock);
         st = sinter_compact_task_run(&session->env, &job->task.task, &job->result, &job->err);
-        cli_progress_end(&session->progress);
+        cli_progress_end(&session->progress, st == SINTER_OK);
     }
     sinter_compact_result_destroy(planned);
     return st;
@@ -144,7 +140,7 @@ commit(compact_job *job)
 {
     sinter_status st = SINTER_OK;
 
-    if (job->source.catalog != NULL && job->result != NULL) {
+    if (!job->task.is_empty) {
         st = sinter_catalog_apply(job->source.catalog, job->result, &job->err);
         if (st == SINTER_OK) {
             st = sinter_catalog_commit(job->source.catalog, &job->err);
@@ -169,24 +165,22 @@ publish(compact_job *job)
 {
     sinter_status st;
 
-    if (job->result != NULL) {
-        st = sinter_files_doc_apply(&job->session->env, job->source.doc, job->result, &job->after,
-                                    &job->err);
-        if (st != SINTER_OK) {
-            remove_new_files(job);
-            return st;
-        }
+    st = sinter_files_doc_apply(&job->session->env, job->source.doc, job->result, &job->after,
+                                &job->err);
+    if (st == SINTER_OK) {
+        st = make_document(job, NULL);
     }
-    st = make_document(job, NULL);
-    if (st == SINTER_OK && job->source.catalog != NULL) {
+    if (st != SINTER_OK) {
+        remove_new_files(job);
+        return st;
+    }
+    if (job->source.catalog != NULL) {
         st = commit(job);
         if (st != SINTER_OK) {
             return st;
         }
     }
-    if (st == SINTER_OK && job->after != NULL) {
-        st = write_catalog_out(job);
-    }
+    st = write_catalog_out(job);
     if (st == SINTER_OK && job->args->result != NULL) {
         st = replace_file(job, job->args->result, &job->document);
     }
@@ -233,7 +227,7 @@ put_summary(const compact_job *job)
     sinter_file_meta *made;
     size_t count = 0;
 
-    if (job->result == NULL) {
+    if (job->task.is_empty) {
         puts("nothing to do");
         return;
     }
@@ -275,9 +269,7 @@ compact(compact_job *job)
     if (common->dry_run) {
         return cli_plan_show(job->session, &job->args->task, &job->source, &job->task, false);
     }
-    if (!job->task.is_empty) {
-        st = run_task(job);
-    }
+    st = run_task(job); /* of no files: an empty result */
     if (st == SINTER_OK) {
         st = publish(job);
     }

@@ -455,7 +455,7 @@ finish(ingest_job *job)
             return fail_job(job, st);
         }
     }
-    cli_progress_end(&job->session->progress);
+    cli_progress_end(&job->session->progress, true);
     put_result(job, &counters);
     return CLI_EXIT_OK;
 }
@@ -476,7 +476,7 @@ sum_inputs(ingest_job *job)
         }
         job->total_bytes += info.size_bytes;
     }
-    cli_progress_begin(&job->session->progress, "ingesting", job->total_bytes,
+    cli_progress_begin(&job->session->progress, "ingesting", job->total_bytes, 0,
                        &job->session->env.clock);
 }
 
@@ -518,7 +518,7 @@ run(cli *session, void *arguments)
     int code;
 
     code = ingest(&job);
-    cli_progress_end(&session->progress);
+    cli_progress_end(&session->progress, false);
     cli_input_close(&job.input);
     sinter_ingest_close(job.ingest);
     if (code != CLI_EXIT_OK && job.has_made_catalog) {

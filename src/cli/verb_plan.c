@@ -50,8 +50,7 @@ put_plan(const cli_source *source, const cli_task *task, const sinter_partition 
 {
     char a[CLI_NUMBER_CHARS];
     char b[CLI_NUMBER_CHARS];
-    uint64_t rewritten;
-    uint64_t upgraded;
+    cli_decisions_total total;
 
     if (task->is_empty) {
         puts("nothing to do");
@@ -69,9 +68,9 @@ put_plan(const cli_source *source, const cli_task *task, const sinter_partition 
     }
     putchar('\n');
     cli_decisions_print(result, explain);
-    cli_decisions_sum(result, &rewritten, &upgraded);
-    printf("\nto rewrite: %s; to upgrade without reading: %s\n", cli_bytes_text(rewritten, a),
-           cli_bytes_text(upgraded, b));
+    total = cli_decisions_sum(result);
+    printf("\nto rewrite: %s; to upgrade without reading: %s\n",
+           cli_bytes_text(total.rewritten_bytes, a), cli_bytes_text(total.upgraded_bytes, b));
 }
 
 int

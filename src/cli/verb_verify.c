@@ -103,7 +103,7 @@ verify_source(cli *session, const verify_arguments *args, const char *operand,
     for (size_t i = 0; i < source.files->file_count; i++) {
         total_bytes += source.files->files[i].file_size;
     }
-    cli_progress_begin(&session->progress, "verifying", totals->bytes + total_bytes,
+    cli_progress_begin(&session->progress, "verifying", totals->bytes + total_bytes, 0,
                        &session->env.clock);
     for (size_t i = 0; i < source.files->file_count && !cli_is_cancelled(NULL); i++) {
         char *path = file_path(source.base_dir, &source.files->files[i]);
@@ -111,7 +111,7 @@ verify_source(cli *session, const verify_arguments *args, const char *operand,
         verify_file(session, args, path, totals);
         free(path);
     }
-    cli_progress_end(&session->progress);
+    cli_progress_end(&session->progress, !cli_is_cancelled(NULL));
     cli_source_close(&source);
 }
 

@@ -67,6 +67,7 @@ flush_text(view_printer *printer)
 {
     if (printer->text.size > 0) {
         (void)fwrite(printer->text.data, 1, printer->text.size, stdout);
+        printer->is_done = cli_output_failed() || printer->is_done;
         sinter_text_reset(&printer->text);
     }
 }
@@ -84,7 +85,6 @@ put_row(view_printer *printer, const sinter_batch *batch, uint32_t row, sinter_e
 
     if (printer->text.size >= PRINT_BYTES) {
         flush_text(printer);
-        printer->is_done = cli_output_failed();
     }
     return st;
 }

@@ -5,14 +5,16 @@ rows 1 3000 x >a.csv
 s 0 ingest -q dir a.csv --key id:BIGINT
 before=$(state dir)
 
-# an ingest that waits for its input; the writer's end is held open
+# an ingest that waits for its input; the writer's end is held open. More than a pipe holds is
+# written first, so that the program is at work when the signal comes.
+rows 1 20000 "more than the pipe holds" >long.csv
 for signal in INT TERM; do
     mkfifo "pipe$signal"
     # a background job of a shell ignores INT; env gives the default back
     env --default-signal=INT "$SINTER" ingest dir - --format csv <"pipe$signal" 2>.err &
     pid=$!
     exec 9>"pipe$signal"
-    cat a.csv >&9
+    cat long.csv >&9
     kill -s "$signal" $pid
     code=0
     wait $pid || code=$?
@@ -26,7 +28,7 @@ done
 
 # compactions cancelled at many points: cancelled and unchanged, or done before the signal came
 for i in 1 2 3 4; do
-    rows "$i" 300000 "run $i" >b.csv
+    rows "$i" 200000 "run $i" >b.csv
     s 0 ingest -q big b.csv --key id:BIGINT --buffer 4mb
 done
 cp -r big copy

@@ -36,13 +36,12 @@ has "$out" "to upgrade without reading"
 
 s 0 compact files.json --output-level 3 --max-level 5 --target-file-size 128kb \
     --catalog-out after.json
-names='{f["file_name"]: n for n, f in zip("CDBAE", doc["files"])}'
 "$PYTHON" - "$out" <<'END'
 import json, sys
 result = json.loads(sys.argv[1])
 stated = json.load(open("files.json"))["files"]
 name = {f["file_name"]: n for n, f in zip("CDBAE", stated)}
-actions = {name[f["file_name"]]: (f["action"], f["reason"]) for f in result["files"]}
+actions = {name[f["file_name"]]: (f["action"], f["reason"]["code"]) for f in result["files"]}
 assert actions == {
     "A": ("rewritten", "overlap"), "B": ("rewritten", "overlap"),
     "C": ("rewritten", "small-neighbours"),

@@ -28,7 +28,7 @@ trap 'umount "$work/small"; rm -rf "$work"' EXIT
 import random
 rng = random.Random(1)
 print("id,value")
-for key in range(400):
+for key in range(150):
     print(f"{key},{rng.randbytes(500).hex()}")' >random.csv
 sed 's/^\([0-9]*\),\(..\)/\1,00/' random.csv >later.csv
 s 0 ingest -q small/dir random.csv --key id:INT --file.compression none

@@ -42,7 +42,6 @@ s 0 ingest over e.csv --key id:BIGINT --buffer-rows 1000 --json
 same "$(json 'd["file_count"]' <<<"$out")" 5
 s 0 ingest over e.csv --buffer 64kb --json
 [ "$(json 'd["file_count"]' <<<"$out")" -gt 1 ] || die "--buffer 64kb gave one file"
-s 0 ingest over a.csv b.tsv --json --dry-run --columns id:BIGINT,name
 before=$(state over)
 s 0 ingest per e.csv e.csv --key id:INT --per-file --json
 same "$(json 'd["file_count"]' <<<"$out")" 2

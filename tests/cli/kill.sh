@@ -6,7 +6,7 @@ seed=${SINTER_SEED:-$RANDOM}
 echo "seed $seed"
 RANDOM=$seed
 for i in 1 2 3; do
-    rows "$i" 200000 "run $i" >a.csv
+    rows "$i" 100000 "run $i" >a.csv
     s 0 ingest -q dir a.csv --key id:BIGINT --buffer 4mb
 done
 rows 1000 2000 gone >d.csv
@@ -51,7 +51,7 @@ done
 # ingests: all of its rows or none
 rm -rf dir
 cp -rp copy dir
-rows 150000 400000 late >e.csv
+rows 50000 150000 late >e.csv
 cp -r dir full
 began=$(date +%s%N)
 "$SINTER" ingest -q full e.csv --buffer 1mb

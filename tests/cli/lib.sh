@@ -54,7 +54,7 @@ same() {
 # one_line: the failure is told in one line on standard error
 one_line() {
     [ "$(wc -l <.err)" -eq 1 ] || die "not one line: $err"
-    has "$err" "sinter "
+    has "$err" "sinter"
 }
 
 # json EXPRESSION <text: a Python expression over the documents `d` (the first) and `all`

@@ -7,7 +7,7 @@ has "$out" "3 files to level 5 of 5 (full: "
 has "$out" "deletes are left out"
 hasnt "$out" "section 0"
 s 0 plan dir --explain
-has "$out" "section 0: 3 runs"
+has "$out" "section 0: 2 runs"
 has "$out" "overlap: "
 s 0 plan dir --json
 same "$(json 'd["format"], d["output_level"], d["drop_delete"]' <<<"$out")" '["sinter.plan", 5, true]'

@@ -23,7 +23,7 @@ good = pathlib.Path("good.sst").read_bytes()
 bad = pathlib.Path("bad.sst")
 
 def refused(what):
-    done = subprocess.run([sinter, "verify", "-q", "bad.sst"], capture_output=True, text=True)
+    done = subprocess.run([sinter, "verify", "-q", "--io", "posix", "bad.sst"], capture_output=True, text=True)
     line = done.stderr
     assert done.returncode == 3, (what, done.returncode, line)
     assert line.count("\n") == 1 and "bad.sst" in line, (what, line)
