@@ -3,7 +3,7 @@
 #include "merge/engine.h"
 #include "merge/spill_block.h"
 
-enum { FIT_RANGES = 256 };
+enum { FIT_RANGES = 256, DECODER_BYTES = 128 * 1024 };
 
 struct sinter__spill {
     const sinter_env *env;
@@ -13,7 +13,8 @@ struct sinter__spill {
     sinter__spill_extent *extents;
     size_t count;
     size_t capacity;
-    uint64_t bytes_before; /* written to files that were given up */
+    uint64_t bytes_before;  /* written to files that were given up */
+    uint64_t writer_memory; /* what a writer takes however few rows it holds */
     uint64_t passes;
 };
 
@@ -230,6 +231,17 @@ total_memory(const sinter__spill *spill)
     return total;
 }
 
+/* Nothing is written for now: give the writer's memory back. */
+static void
+rest(sinter__spill *spill)
+{
+    const uint64_t bytes =
+        spill->writer.fixed.capacity + spill->writer.codec.reserved_bytes + DECODER_BYTES;
+
+    spill->writer_memory = bytes > spill->writer_memory ? bytes : spill->writer_memory;
+    sinter__spill_writer_rest(&spill->writer);
+}
+
 /* How many runs from `first` on can be open at once, beside the writer of their merge. */
 static size_t
 fan_in(const sinter__spill *spill, size_t first, uint64_t memory_bytes, uint64_t *least_out)
@@ -246,7 +258,7 @@ fan_in(const sinter__spill *spill, size_t first, uint64_t memory_bytes, uint64_t
         largest = bytes > largest ? bytes : largest;
         sum += bytes;
         /* The writer collects, gathers and encodes a block that may hold all versions of a key. */
-        needed = sum + 4 * largest;
+        needed = sum + 4 * largest + spill->writer_memory;
         if (i == first + 1) {
             *least_out = needed;
         }
@@ -279,7 +291,7 @@ fit_pass(sinter__spill *spill, uint64_t memory_bytes, sinter_error *err)
                          (unsigned long long)(sinter_memory_limit(spill->env->memory) -
                                               memory_bytes + least));
         }
-        count = count == 0 ? 1 : count;
+        count = count == 0 ? 1 : count; /* the last one, left over */
         SINTER__TRY(merge_runs(spill, next, first, count, err));
         first += count;
     }
@@ -291,6 +303,7 @@ fit_pass(sinter__spill *spill, uint64_t memory_bytes, sinter_error *err)
     }
     spill->bytes_before = next->bytes_before + next->writer.offset;
     spill->passes = next->passes + 1;
+    rest(spill);
 out:
     sinter__spill_destroy(next);
     return st;
@@ -301,7 +314,8 @@ sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, sinter_merge_coun
                   sinter_error *err)
 {
     (void)counters;
-    while (spill->count > 1 && total_memory(spill) > memory_bytes) {
+    rest(spill);
+    while (spill->count > 1 && total_memory(spill) + DECODER_BYTES > memory_bytes) {
         SINTER__CHECK(fit_pass(spill, memory_bytes, err));
     }
     return SINTER_OK;
@@ -324,8 +338,7 @@ sinter_status
 sinter__spill_open(sinter__spill *spill, size_t index, sinter_reader **out, sinter_error *err)
 {
     assert(index < spill->count);
-    return sinter__spill_reader_open(spill->env, spill->file, spill->options.dir,
-                                     &spill->extents[index], out, err);
+    return sinter__spill_reader_open(&spill->writer, &spill->extents[index], out, err);
 }
 
 uint64_t

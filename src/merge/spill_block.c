@@ -1,5 +1,6 @@
 #include "merge/spill_block.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -269,16 +270,26 @@ sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
 }
 
 void
+sinter__spill_writer_rest(sinter__spill_writer *writer)
+{
+    assert(writer->rows == 0);
+    sinter__scratch_fini(writer->env, &writer->fixed);
+    sinter__scratch_fini(writer->env, &writer->keys);
+    sinter__scratch_fini(writer->env, &writer->orders);
+    sinter__scratch_fini(writer->env, &writer->values);
+    sinter__scratch_fini(writer->env, &writer->body);
+    sinter__scratch_fini(writer->env, &writer->stored);
+    sinter__codec_fini(&writer->codec);
+    writer->codec.env = writer->env;
+    writer->row_capacity = 0;
+}
+
+void
 sinter__spill_writer_fini(sinter__spill_writer *writer)
 {
     if (writer->env != NULL) {
-        sinter__scratch_fini(writer->env, &writer->fixed);
-        sinter__scratch_fini(writer->env, &writer->keys);
-        sinter__scratch_fini(writer->env, &writer->orders);
-        sinter__scratch_fini(writer->env, &writer->values);
-        sinter__scratch_fini(writer->env, &writer->body);
-        sinter__scratch_fini(writer->env, &writer->stored);
-        sinter__codec_fini(&writer->codec);
+        writer->rows = 0;
+        sinter__spill_writer_rest(writer);
     }
 }
 
@@ -291,8 +302,9 @@ typedef struct spill_reader {
     const char *dir;
     uint64_t at;
     uint64_t end;
-    sinter__codec codec;
-    sinter__scratch stored, body, offsets, frozen;
+    sinter__codec *codec;    /* the writer's */
+    sinter__scratch *stored; /* the writer's; in use only while a block is decoded */
+    sinter__scratch body, offsets, frozen;
     sinter_batch batch;
     sinter__sst_payload payload;
     const sinter_payload_ops *thaw_ops; /* whose thaw_state it is */
@@ -325,7 +337,7 @@ read_body(spill_reader *self, const spill_header *header, sinter_error *err)
                                           header->value_bytes);
     const size_t stored_size = (size_t)header->stored_bytes;
     const bool is_plain = header->codec_id == SINTER_CODEC_NONE;
-    sinter__scratch *target = is_plain ? &self->body : &self->stored;
+    sinter__scratch *target = is_plain ? &self->body : self->stored;
     sinter_io_range range = {self->at + sizeof *header, NULL, stored_size};
 
     SINTER__CHECK(sinter__scratch_fit(self->env, target, stored_size + SLACK_BYTES, err));
@@ -338,8 +350,8 @@ read_body(spill_reader *self, const spill_header *header, sinter_error *err)
     }
     if (!is_plain) {
         SINTER__CHECK(sinter__scratch_fit(self->env, &self->body, size + SLACK_BYTES, err));
-        SINTER__CHECK(sinter__codec_decode(&self->codec, (int)header->codec_id,
-                                           (sinter_bytes){self->stored.data, stored_size},
+        SINTER__CHECK(sinter__codec_decode(self->codec, (int)header->codec_id,
+                                           (sinter_bytes){self->stored->data, stored_size},
                                            self->body.data, size, err));
     }
     memset(self->body.data + size, 0, SLACK_BYTES);
@@ -442,11 +454,9 @@ spill_reader_close(sinter_reader *reader)
     if (self->thaw_ops != NULL) {
         self->thaw_ops->thaw_end(self->env, self->thaw_state);
     }
-    sinter__scratch_fini(self->env, &self->stored);
     sinter__scratch_fini(self->env, &self->body);
     sinter__scratch_fini(self->env, &self->offsets);
     sinter__scratch_fini(self->env, &self->frozen);
-    sinter__codec_fini(&self->codec);
     sinter__free(self->env, self);
 }
 
@@ -457,21 +467,21 @@ static const sinter_reader_ops spill_reader_ops = {
 };
 
 sinter_status
-sinter__spill_reader_open(const sinter_env *env, sinter_io_file *file, const char *dir,
-                          const sinter__spill_extent *extent, sinter_reader **out,
-                          sinter_error *err)
+sinter__spill_reader_open(sinter__spill_writer *writer, const sinter__spill_extent *extent,
+                          sinter_reader **out, sinter_error *err)
 {
     spill_reader *self = NULL;
 
     *out = NULL;
-    SINTER__CHECK(SINTER__NEW(env, self, 1, err));
+    SINTER__CHECK(SINTER__NEW(writer->env, self, 1, err));
     self->reader.ops = &spill_reader_ops;
-    self->env = env;
-    self->file = file;
-    self->dir = dir;
+    self->env = writer->env;
+    self->file = writer->file;
+    self->dir = writer->dir;
+    self->codec = &writer->codec;
+    self->stored = &writer->stored;
     self->at = extent->begin;
     self->end = extent->end;
-    self->codec.env = env;
     *out = &self->reader;
     return SINTER_OK;
 }

@@ -58,13 +58,20 @@ sinter__spill_writer_add(sinter__spill_writer *writer, const sinter_batch *batch
 sinter_status
 sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err);
 
+/** Give back the memory that writing took; the file and what is known of it stay. */
+void
+sinter__spill_writer_rest(sinter__spill_writer *writer);
+
 void
 sinter__spill_writer_fini(sinter__spill_writer *writer);
 
-/** Read an extent back. The file is borrowed; the reader closes with ops->close. */
+/**
+ * Read an extent of what `writer` wrote. File, codec and the buffer for stored bytes are the
+ * writer's, shared by all readers: a codec context for each would be most of their memory. The
+ * writer rests meanwhile and is released after the reader, which closes with ops->close.
+ */
 sinter_status
-sinter__spill_reader_open(const sinter_env *env, sinter_io_file *file, const char *dir,
-                          const sinter__spill_extent *extent, sinter_reader **out,
-                          sinter_error *err);
+sinter__spill_reader_open(sinter__spill_writer *writer, const sinter__spill_extent *extent,
+                          sinter_reader **out, sinter_error *err);
 
 #endif
