@@ -236,48 +236,63 @@ sinter__rolling_writer_finish(sinter__rolling_writer *writer, sinter_compact_res
     return st;
 }
 
-static uint64_t
-rows_of(const sinter_range *ranges, size_t taken, uint32_t taken_rows)
-{
-    uint64_t rows = taken_rows;
+/** Ranges on their way into the current file. */
+typedef struct step {
+    const sinter_range *ranges;
+    size_t count;
+    size_t taken;        /* whole ranges */
+    uint32_t taken_rows; /* of the next one */
+} step;
 
-    for (size_t i = 0; i < taken; i++) {
-        rows += ranges[i].count;
-    }
-    return rows;
-}
-
-/* Append to the current file once. A file that is still empty takes something in any case: its
- * header alone may be larger than the target. */
 static sinter_status
-append_once(sinter__rolling_writer *writer, const sinter_range *ranges, size_t count,
-            size_t *taken_out, uint32_t *taken_rows_out, sinter_error *err)
+append_until(sinter__rolling_writer *writer, step *at, uint64_t stop_bytes, sinter_error *err)
 {
-    const uint64_t stop_bytes = writer->config->target_bytes;
-    sinter_status st = SINTER_OK;
+    const sinter_status st = writer->current->ops->append(
+        writer->current, at->ranges, at->count, stop_bytes, &at->taken, &at->taken_rows, err);
 
-    *taken_out = 0;
-    *taken_rows_out = 0;
-    st = writer->current->ops->append(writer->current, ranges, count, stop_bytes, taken_out,
-                                      taken_rows_out, err);
-    if (st == SINTER_OK && *taken_out == 0 && *taken_rows_out == 0 &&
-        writer->rows_in_current == 0) {
-        sinter_range first = ranges[0];
-
-        first.count = (first.batch->flags & SINTER_BATCH_STORED) != 0 ? first.count : 1;
-        st = writer->current->ops->append(writer->current, &first, 1, UINT64_MAX, taken_out,
-                                          taken_rows_out, err);
-        if (st == SINTER_OK && first.count < ranges[0].count) {
-            *taken_rows_out += *taken_out == 1 ? 1 : 0;
-            *taken_out = 0;
-        }
-    }
     if (st != SINTER_OK) {
         sinter__fail_file(err, writer->path);
         return st;
     }
-    writer->rows_in_current += rows_of(ranges, *taken_out, *taken_rows_out);
+    for (size_t i = 0; i < at->taken; i++) {
+        writer->rows_in_current += at->ranges[i].count;
+    }
+    writer->rows_in_current += at->taken_rows;
     return SINTER_OK;
+}
+
+/* Where a file begins larger than the target, its first row has to go in all the same. */
+static sinter_status
+append_first_row(sinter__rolling_writer *writer, step *at, sinter_error *err)
+{
+    const bool is_stored = (at->ranges[0].batch->flags & SINTER_BATCH_STORED) != 0;
+    sinter_range row = at->ranges[0];
+    step one = {.ranges = &row, .count = 1};
+
+    row.count = is_stored ? row.count : 1;
+    SINTER__CHECK(append_until(writer, &one, UINT64_MAX, err));
+    if (row.count == at->ranges[0].count) {
+        at->taken = one.taken;
+    } else {
+        at->taken_rows = (uint32_t)one.taken;
+    }
+    return SINTER_OK;
+}
+
+/* Append up to the place where the current file may end, and end it there. */
+static sinter_status
+append_some(sinter__rolling_writer *writer, step *at, sinter_compact_result *result,
+            sinter_error *err)
+{
+    SINTER__CHECK(check_deferred(writer, err));
+    if (writer->current == NULL) {
+        SINTER__CHECK(enter_file(writer, err));
+    }
+    SINTER__CHECK(append_until(writer, at, writer->config->target_bytes, err));
+    if (writer->rows_in_current == 0) {
+        return append_first_row(writer, at, err);
+    }
+    return at->taken < at->count ? sinter__rolling_writer_finish(writer, result, err) : SINTER_OK;
 }
 
 sinter_status
@@ -291,22 +306,14 @@ sinter__rolling_writer_append(sinter__rolling_writer *writer, const sinter_range
         const sinter_range rest = {.batch = ranges[first].batch,
                                    .first = ranges[first].first + rows_done,
                                    .count = ranges[first].count - rows_done};
-        const bool is_cut = rows_done > 0;
-        const size_t given = is_cut ? 1 : count - first;
-        size_t taken = 0;
-        uint32_t taken_rows = 0;
+        step at = {.ranges = ranges + first, .count = count - first};
 
-        SINTER__CHECK(check_deferred(writer, err));
-        if (writer->current == NULL) {
-            SINTER__CHECK(enter_file(writer, err));
+        if (rows_done > 0) {
+            at = (step){.ranges = &rest, .count = 1};
         }
-        SINTER__CHECK(
-            append_once(writer, is_cut ? &rest : ranges + first, given, &taken, &taken_rows, err));
-        if (taken < given) {
-            SINTER__CHECK(sinter__rolling_writer_finish(writer, result, err));
-        }
-        first += taken;
-        rows_done = taken == 0 ? rows_done + taken_rows : taken_rows;
+        SINTER__CHECK(append_some(writer, &at, result, err));
+        first += at.taken;
+        rows_done = at.taken == 0 ? rows_done + at.taken_rows : at.taken_rows;
     }
     return SINTER_OK;
 }

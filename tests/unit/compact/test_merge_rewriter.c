@@ -5,9 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "sinter/sst.h"
-#include "support/count_io.h"
-#include "support/fault_alloc.h"
 #include "world.h"
 
 TestSuite(compact_merge_rewriter, .timeout = 200);
@@ -207,34 +204,6 @@ Test(field_faults, f06_a_key_on_the_border_of_two_files_comes_out_once)
     world_fini(&w);
 }
 
-/* Add a file of `count` rows: keys from `first` on, `step` apart, values of `bytes` bytes. */
-static size_t
-add_rows(world *w, int32_t level, unsigned first, unsigned step, unsigned count, int64_t sequence,
-         size_t bytes)
-{
-    test_record *records = calloc(count, sizeof *records);
-    size_t place = 0;
-
-    cr_assert_not_null(records);
-    for (unsigned i = 0; i < count; i++) {
-        char key[16];
-        uint8_t *value = test_pool_take(&w->pool, bytes);
-        test_rng rng = {(uint64_t)sequence * 1000003 + i};
-
-        (void)snprintf(key, sizeof key, "%08u", first + i * step);
-        for (size_t b = 0; b < bytes; b++) {
-            value[b] = (uint8_t)test_rng_next(&rng);
-        }
-        records[i] = (test_record){.key = test_pool_copy(&w->pool, test_text(key)),
-                                   .value = {value, bytes},
-                                   .sequence = sequence + i,
-                                   .kind = SINTER_KIND_INSERT};
-    }
-    place = world_add(w, level, records, count);
-    free(records);
-    return place;
-}
-
 Test(compact_merge_rewriter, outputs_roll_at_the_target_and_never_touch)
 {
     for (int columnar = 0; columnar < 2; columnar++) {
@@ -245,8 +214,8 @@ Test(compact_merge_rewriter, outputs_roll_at_the_target_and_never_touch)
         w.options.block_bytes = 2000;
         w.write.block_bytes = 2000;
         w.options.codec = SINTER_CODEC_NONE;
-        add_rows(&w, 0, 0, 2, 500, 1, 100);
-        add_rows(&w, 0, 1, 2, 500, 1001, 100);
+        world_add_rows(&w, 0, 0, 2, 500, 1, 100);
+        world_add_rows(&w, 0, 1, 2, 500, 1001, 100);
         compact_all(&w, 5);
         cr_assert_gt(w.count, 3, "%zu files", w.count);
         for (size_t i = 0; i < w.count; i++) {
@@ -268,8 +237,8 @@ Test(compact_merge_rewriter, a_tiny_target_gives_files_of_one_block)
     w.options.target_file_bytes = 1;
     w.options.small_file_ratio = 0;
     w.options.block_bytes = 500;
-    add_rows(&w, 0, 0, 2, 50, 1, 100);
-    add_rows(&w, 0, 1, 2, 50, 1001, 100);
+    world_add_rows(&w, 0, 0, 2, 50, 1, 100);
+    world_add_rows(&w, 0, 1, 2, 50, 1001, 100);
     compact_all(&w, 5);
     cr_expect_geq(w.count, 10);
     world_expect_model(&w, &newest, "one block each");
@@ -288,8 +257,8 @@ Test(field_faults, f12_a_second_pass_over_full_files_rewrites_nothing)
         w.options.target_file_bytes = 20000;
         w.options.small_file_ratio = ratio != 0 ? 1.0 : 0.7;
         w.options.block_bytes = 1000;
-        add_rows(&w, 0, 0, 2, 500, 1, 100);
-        add_rows(&w, 0, 1, 2, 500, 1001, 100);
+        world_add_rows(&w, 0, 0, 2, 500, 1, 100);
+        world_add_rows(&w, 0, 1, 2, 500, 1001, 100);
         compact_all(&w, 5);
         cr_assert_gt(w.count, 3);
         world_task(&w, NULL, 0, unit, &task);
@@ -320,8 +289,8 @@ Test(compact_merge_rewriter, blocks_that_meet_nothing_pass_as_they_are)
         w.options.codec = SINTER_CODEC_ZSTD;
         w.write.block_bytes = 2000;
         w.write.codec = SINTER_CODEC_ZSTD;
-        add_rows(&w, 1, 0, 1, 1000, 1, 100);
-        add_rows(&w, 0, 500, 1, 10, 5001, 100);
+        world_add_rows(&w, 1, 0, 1, 1000, 1, 100);
+        world_add_rows(&w, 0, 500, 1, 10, 5001, 100);
         world_task(&w, NULL, 0, unit, &task);
         task.output_level = 5;
         task.drop_delete = true;
@@ -593,8 +562,8 @@ Test(compact_merge_rewriter, a_seeded_run_writes_the_same_bytes_again)
     for (int i = 0; i < 2; i++) {
         world_init(&w[i], false, NULL);
         w[i].env.random_seed = 99;
-        add_rows(&w[i], 0, 0, 2, 300, 1, 50);
-        add_rows(&w[i], 0, 1, 3, 300, 1001, 50);
+        world_add_rows(&w[i], 0, 0, 2, 300, 1, 50);
+        world_add_rows(&w[i], 0, 1, 3, 300, 1001, 50);
         compact_all(&w[i], 5);
         content[i] = world_content(&w[i], w[i].files[0].file_name);
     }
@@ -602,470 +571,4 @@ Test(compact_merge_rewriter, a_seeded_run_writes_the_same_bytes_again)
     cr_expect(test_bytes_equal(content[0], content[1]));
     world_fini(&w[0]);
     world_fini(&w[1]);
-}
-
-/* ---- failures: F15, F16 and the sweeps ---- */
-
-/** What stops a task after two of three outputs. */
-typedef struct stopper {
-    sinter_io *fault;
-    unsigned asked;
-    unsigned cancel_at;
-} stopper;
-
-static bool
-stop_later(void *ctx)
-{
-    stopper *s = ctx;
-
-    return ++s->asked == s->cancel_at;
-}
-
-/** Inputs as they were, and nothing else in the directory. */
-static void
-expect_untouched(world *w, const sinter_bytes *contents, size_t count, const char *when)
-{
-    cr_assert_eq(world_name_count(w), count, "%s: %zu names", when, world_name_count(w));
-    for (size_t i = 0; i < count; i++) {
-        cr_assert(test_bytes_equal(contents[i], world_content(w, w->files[i].file_name)), "%s",
-                  when);
-    }
-}
-
-static size_t
-set_up_three_outputs(world *w, sinter_bytes *contents)
-{
-    w->options.target_file_bytes = 40000;
-    w->options.small_file_ratio = 0;
-    w->options.block_bytes = 2000;
-    w->write.block_bytes = 2000;
-    add_rows(w, 0, 0, 2, 500, 1, 100);
-    add_rows(w, 0, 1, 2, 500, 1001, 100);
-    add_rows(w, 0, 5000, 1, 10, 3001, 100);
-    for (size_t i = 0; i < w->count; i++) {
-        contents[i] = world_content(w, w->files[i].file_name);
-    }
-    return w->count;
-}
-
-Test(field_faults, f16_failure_after_two_of_three_outputs)
-{
-    sinter_file_meta unit[UNIT_MAX];
-    sinter_bytes contents[UNIT_MAX];
-    sinter_compact_task task;
-    sinter_compact_result *result = NULL;
-    uint64_t publishes = 0;
-    uint64_t calls = 0;
-    world w;
-    sinter_io *fault = NULL;
-    count_io count;
-    sinter_fault_options rule = {.struct_size = sizeof rule, .kind = SINTER_FAULT_NONE};
-    size_t inputs = 0;
-    stopper s = {.cancel_at = 0};
-
-    world_init(&w, false, NULL);
-    inputs = set_up_three_outputs(&w, contents);
-    count_io_init(&count, w.io);
-    cr_assert_eq(sinter_io_fault_create(sinter_env_default(), &count.base, &rule, &fault, NULL),
-                 SINTER_OK);
-    w.env.io = fault;
-    world_task(&w, NULL, 0, unit, &task);
-    task.output_level = 5;
-
-    /* a run without a fault tells how many files it makes */
-    rule.only_op = "publish";
-    sinter_io_fault_set(fault, &rule);
-    task.is_cancelled = stop_later;
-    task.cancel_ctx = &s;
-    cr_assert_eq(world_run(&w, &task, &result, NULL), SINTER_OK);
-    publishes = sinter_io_fault_calls(fault);
-    cr_assert_geq(publishes, 3);
-    calls = s.asked;
-    cr_assert_geq(calls, 4);
-    for (size_t i = 0; i < sinter_compact_result_after(result)->count; i++) {
-        const sinter_file_meta *file = &sinter_compact_result_after(result)->files[i];
-        char path[128];
-
-        if (file->upgraded_from < 0) {
-            (void)snprintf(path, sizeof path, "bucket/%s", file->file_name);
-            cr_assert_eq(w.io->ops->unlink(w.io, path, NULL), SINTER_OK);
-        }
-    }
-    sinter_compact_result_destroy(result);
-    expect_untouched(&w, contents, inputs, "before");
-
-    rule.kind = SINTER_FAULT_EIO;
-    rule.at_call = 2;
-    sinter_io_fault_set(fault, &rule);
-    cr_expect_eq(world_run(&w, &task, &result, NULL), SINTER_E_IO, "the third publish fails");
-    cr_expect_null(result);
-    expect_untouched(&w, contents, inputs, "EIO");
-
-    rule.kind = SINTER_FAULT_ENOSPC;
-    rule.only_op = "append";
-    rule.at_call = 2;
-    sinter_io_fault_set(fault, &rule);
-    cr_expect_eq(world_run(&w, &task, &result, NULL), SINTER_E_NO_SPACE);
-    expect_untouched(&w, contents, inputs, "ENOSPC");
-
-    rule.kind = SINTER_FAULT_NONE;
-    sinter_io_fault_set(fault, &rule);
-    for (unsigned at = 1; at <= calls; at++) {
-        s = (stopper){.cancel_at = at};
-        cr_expect_eq(world_run(&w, &task, &result, NULL), SINTER_E_CANCELLED, "at %u", at);
-        expect_untouched(&w, contents, inputs, "cancelled");
-    }
-    cr_expect_eq(count.open_files, 0);
-    sinter_io_destroy(fault);
-    world_fini(&w);
-}
-
-Test(field_faults, f15_after_space_has_been_freed_the_same_task_succeeds)
-{
-    sinter_file_meta unit[UNIT_MAX];
-    sinter_bytes contents[UNIT_MAX];
-    sinter_compact_task task;
-    sinter_compact_result *result = NULL;
-    sinter_error err = SINTER_ERROR_INIT;
-    sinter_fault_options rule = {
-        .struct_size = sizeof rule, .kind = SINTER_FAULT_ENOSPC, .only_op = "append", .at_call = 1};
-    world w;
-    sinter_io *fault = NULL;
-    size_t inputs = 0;
-
-    world_init(&w, false, NULL);
-    inputs = set_up_three_outputs(&w, contents);
-    cr_assert_eq(sinter_io_fault_create(sinter_env_default(), w.io, &rule, &fault, NULL),
-                 SINTER_OK);
-    w.env.io = fault;
-    world_task(&w, NULL, 0, unit, &task);
-    task.output_level = 5;
-    cr_expect_eq(world_run(&w, &task, &result, &err), SINTER_E_NO_SPACE);
-    cr_expect_not_null(strstr(err.text, "bytes into bucket"), "%s", err.text);
-    expect_untouched(&w, contents, inputs, "full");
-    rule.kind = SINTER_FAULT_NONE;
-    sinter_io_fault_set(fault, &rule);
-    cr_expect_eq(world_compact(&w, &task, &err), SINTER_OK);
-    world_expect_model(&w, &newest, "after space was freed");
-    sinter_io_destroy(fault);
-    world_fini(&w);
-}
-
-Test(field_faults, f16_an_error_of_the_merge_function_leaves_nothing)
-{
-    test_record rows[400];
-    char keys[400][8];
-    const test_record retract[] = {world_delete("0399", 9000)};
-    sinter_file_meta unit[UNIT_MAX];
-    sinter_compact_task task;
-    sinter_compact_result *result = NULL;
-    sinter_error err = SINTER_ERROR_INIT;
-    world w;
-
-    for (int i = 0; i < 400; i++) {
-        (void)snprintf(keys[i], sizeof keys[i], "%04d", i);
-        rows[i] = world_record(keys[i], i, "a value of some length to fill blocks");
-    }
-    world_init(&w, false, NULL);
-    w.options.merge_engine = SINTER_MERGE_ENGINE_FIRST_ROW;
-    w.options.target_file_bytes = 2000;
-    w.options.block_bytes = 300;
-    world_add(&w, 0, rows, 400);
-    world_add(&w, 0, retract, 1);
-    world_task(&w, NULL, 0, unit, &task);
-    task.output_level = 5;
-    cr_expect_eq(world_run(&w, &task, &result, &err), SINTER_E_RETRACT);
-    cr_expect_null(result);
-    cr_expect_eq(world_name_count(&w), 2);
-    world_fini(&w);
-}
-
-/* A compaction with a spill, several outputs, an upgrade, passed blocks and dropped deletes. */
-static void
-set_up_everything(world *w)
-{
-    const test_record deletes[] = {world_delete("00000003", 9001), world_delete("00000009", 9002)};
-
-    w->options.target_file_bytes = 2500;
-    w->options.small_file_ratio = 0.1;
-    w->options.block_bytes = 600;
-    w->options.codec = SINTER_CODEC_LZ4;
-    w->options.sort_spill_threshold = 2;
-    w->write.block_bytes = 600;
-    w->write.codec = SINTER_CODEC_LZ4;
-    add_rows(w, 1, 0, 1, 120, 1, 40);
-    add_rows(w, 0, 2, 5, 8, 1001, 40);
-    add_rows(w, 0, 4, 7, 5, 2001, 40);
-    world_add(w, 0, deletes, 2);
-    add_rows(w, 0, 1000, 1, 30, 3001, 40);
-}
-
-static sinter_status
-run_everything(world *w, sinter_compact_result **result, sinter_error *err)
-{
-    sinter_file_meta unit[UNIT_MAX];
-    sinter_compact_task task;
-    sinter_status st = SINTER_OK;
-
-    world_task(w, NULL, 0, unit, &task);
-    task.output_level = 5;
-    task.drop_delete = true;
-    st = world_run(w, &task, result, err);
-    if (st == SINTER_OK) {
-        const sinter_compact_counters *c = sinter_compact_result_counters(*result);
-
-        cr_assert_gt(c->merge.spill_runs, 0);
-        cr_assert_gt(c->merge.blocks_passed, 0);
-        cr_assert_eq(c->files_upgraded, 1);
-        cr_assert_eq(c->merge.deleted, 2);
-        cr_assert_geq(sinter_compact_result_after(*result)->count, 3);
-        /* what the result says of inputs has to be read while they are there */
-        world_apply(w, *result);
-    }
-    return st;
-}
-
-Test(compact_merge_rewriter, every_allocation_may_fail)
-{
-    sinter_status st = SINTER_E_NOMEM;
-    uint64_t n = 0;
-
-    for (; st != SINTER_OK; n++) {
-        sinter_compact_result *result = NULL;
-        sinter_error err = SINTER_ERROR_INIT;
-        fault_alloc fault;
-        size_t names = 0;
-        world w;
-
-        fault_alloc_init(&fault, UINT64_MAX);
-        world_init(&w, false, &fault.env.allocator);
-        set_up_everything(&w);
-        names = world_name_count(&w);
-        fault.calls = 0;
-        fault.fail_at = n;
-        st = run_everything(&w, &result, &err);
-        fault.fail_at = UINT64_MAX;
-        cr_assert(st == SINTER_OK || (st == SINTER_E_NOMEM && result == NULL && err.status == st),
-                  "allocation %" PRIu64 ": %s: %s", n, sinter_status_name(st), err.text);
-        if (st != SINTER_OK) {
-            cr_assert_eq(world_name_count(&w), names, "allocation %" PRIu64 " left a file", n);
-        } else {
-            world_expect_model(&w, &newest, "at the end of the sweep");
-        }
-        sinter_compact_result_destroy(result);
-        world_fini(&w);
-        cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
-    }
-    cr_expect_gt(n, 100, "%" PRIu64 " points", n);
-}
-
-static void
-sweep_io(sinter_fault_kind kind)
-{
-    sinter_status st = SINTER_E_IO;
-    uint64_t n = 0;
-
-    for (; st != SINTER_OK; n++) {
-        const sinter_fault_options rule = {.struct_size = sizeof rule, .kind = kind, .at_call = n};
-        sinter_compact_result *result = NULL;
-        sinter_error err = SINTER_ERROR_INIT;
-        sinter_io *fault = NULL;
-        count_io count;
-        size_t names = 0;
-        world w;
-
-        world_init(&w, false, NULL);
-        set_up_everything(&w);
-        names = world_name_count(&w);
-        count_io_init(&count, w.io);
-        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), &count.base, &rule, &fault, NULL),
-                     SINTER_OK);
-        w.env.io = fault;
-        st = run_everything(&w, &result, &err);
-        cr_assert(st == SINTER_OK || (st < 0 && result == NULL && err.status == st),
-                  "call %" PRIu64, n);
-        cr_assert_eq(count.open_files, 0, "call %" PRIu64 " leaves a file open", n);
-        w.env.io = w.io;
-        if (st != SINTER_OK) {
-            cr_assert_eq(world_name_count(&w), names, "call %" PRIu64 " left a file: %s", n,
-                         err.text);
-        }
-        world_expect_model(&w, &newest, "after a fault");
-        sinter_compact_result_destroy(result);
-        sinter_io_destroy(fault);
-        world_fini(&w);
-    }
-    cr_expect_gt(n, 30, "%" PRIu64 " points", n);
-}
-
-Test(compact_merge_rewriter, every_io_call_may_fail)
-{
-    sweep_io(SINTER_FAULT_EIO);
-}
-
-Test(compact_merge_rewriter, every_io_call_may_find_a_full_disk)
-{
-    sweep_io(SINTER_FAULT_ENOSPC);
-}
-
-Test(compact_merge_rewriter, every_write_may_be_torn)
-{
-    sweep_io(SINTER_FAULT_TORN_WRITE);
-}
-
-/* ---- the life of a bucket ---- */
-
-/** How a bucket is driven. */
-typedef struct life {
-    test_rng rng;
-    world w;
-    model_rules rules;
-    int64_t sequence;
-    int64_t sequence_max;
-    int64_t sequence_floor; /* what came before was compacted, and its deletes may be gone */
-    unsigned key_space;
-    uint64_t seed;
-} life;
-
-static void
-draw_options(life *l)
-{
-    test_rng *rng = &l->rng;
-    sinter_compact_options *o = &l->w.options;
-
-    o->sort_engine = (int32_t)test_rng_below(rng, 2);
-    o->codec = (int32_t)test_rng_below(rng, 3);
-    o->block_bytes = 50 + (uint32_t)test_rng_below(rng, 3000);
-    o->target_file_bytes = 200 + test_rng_below(rng, 20000);
-    o->small_file_ratio = (double)test_rng_below(rng, 11) / 10;
-    o->sort_spill_threshold = test_rng_chance(rng, 40) ? 2 + (uint32_t)test_rng_below(rng, 4) : 0;
-    o->spill_codec = (int32_t)test_rng_below(rng, 3);
-    o->block_passthrough = !test_rng_chance(rng, 20);
-    o->force_rewrite_all_files = test_rng_chance(rng, 10);
-    o->filter_bits_per_key = test_rng_chance(rng, 30) ? 10 : 0;
-    l->w.write.codec = o->codec;
-    l->w.write.block_bytes = o->block_bytes;
-    l->w.write.filter_bits_per_key = o->filter_bits_per_key;
-    l->w.columnar.block_rows = 1 + (uint32_t)test_rng_below(rng, 20);
-}
-
-/* A flush: keys at random or side by side; sequences go on, or some come twice. */
-static void
-flush_rows(life *l)
-{
-    test_rng *rng = &l->rng;
-    const size_t wanted = 1 + (size_t)test_rng_below(rng, 60);
-    const bool is_stretch = test_rng_chance(rng, 40);
-    unsigned next_key = (unsigned)test_rng_below(rng, l->key_space);
-    test_record *records = calloc(wanted, sizeof *records);
-    size_t count = 0;
-
-    cr_assert_not_null(records);
-    l->sequence = l->sequence_max;
-    if (test_rng_chance(rng, 20)) {
-        /* another writer began where we did */
-        l->sequence -= (int64_t)test_rng_below(rng, 20);
-        l->sequence = l->sequence < l->sequence_floor ? l->sequence_floor : l->sequence;
-    }
-    for (size_t i = 0; i < wanted; i++) {
-        char key[16];
-        uint8_t value[64] = {0};
-        const size_t value_size = (size_t)test_rng_below(rng, sizeof value);
-
-        next_key = is_stretch ? next_key + 1 : (unsigned)test_rng_below(rng, l->key_space);
-        (void)snprintf(key, sizeof key, "%u", next_key);
-        (void)snprintf((char *)value, sizeof value, "v%" PRId64, l->sequence);
-        records[i] =
-            (test_record){.key = test_pool_copy(&l->w.pool, test_text(key)),
-                          .value = test_pool_copy(&l->w.pool, (sinter_bytes){value, value_size}),
-                          .sequence = l->sequence++,
-                          .kind = (uint8_t)(test_rng_chance(rng, 25) ? test_rng_below(rng, 4) : 0)};
-        if (l->rules.engine == MODEL_FIRST_ROW && !l->rules.ignore_delete) {
-            records[i].kind = SINTER_KIND_INSERT;
-        }
-    }
-    l->sequence_max = l->sequence > l->sequence_max ? l->sequence : l->sequence_max;
-    count = test_records_sort_unique(records, wanted);
-    world_add(&l->w, 0, records, count);
-    free(records);
-}
-
-/* A unit at random: any files that pass the check, or everything. */
-static void
-compact_some(life *l)
-{
-    test_rng *rng = &l->rng;
-    world *w = &l->w;
-    size_t places[256];
-    size_t count = 0;
-    const int32_t level = 1 + (int32_t)test_rng_below(rng, 5);
-    const uint32_t percent = test_rng_chance(rng, 30) ? 100 : (uint32_t)test_rng_below(rng, 100);
-    bool drop_delete = false;
-    sinter_file_meta *unit = calloc(w->count + 1, sizeof *unit);
-    sinter_compact_task task;
-    sinter_error err = SINTER_ERROR_INIT;
-
-    cr_assert_not_null(unit);
-    for (size_t i = 0; i < w->count && count < 256; i++) {
-        if (w->files[i].level <= level && test_rng_chance(rng, percent)) {
-            places[count++] = i;
-        }
-    }
-    drop_delete =
-        sinter_unit_drops_deletes(w->files, w->count, level, false, test_rng_chance(rng, 10));
-    if (sinter_unit_check(&w->env, w->files, w->count, places, count, level, 5, drop_delete,
-                          NULL) == SINTER_OK) {
-        world_task(w, places, count, unit, &task);
-        task.output_level = level;
-        task.drop_delete = drop_delete;
-        cr_assert_eq(world_compact(w, &task, &err), SINTER_OK, "seed %" PRIu64 ": %s: %s", l->seed,
-                     sinter_status_name(err.status), err.text);
-        cr_assert_eq(sinter_files_check(&w->env, w->files, w->count, &err), SINTER_OK,
-                     "seed %" PRIu64 ": %s", l->seed, err.text);
-        cr_assert_eq(world_name_count(w), w->count, "seed %" PRIu64, l->seed);
-        l->sequence_floor = l->sequence_max + 1;
-    }
-    free(unit);
-}
-
-static void
-live(uint64_t seed)
-{
-    char when[64];
-    static life l;
-
-    memset(&l, 0, sizeof l);
-    l.seed = seed;
-    l.rng.state = seed * 7919;
-    world_init(&l.w, test_rng_chance(&l.rng, 25), NULL);
-    l.key_space = 1 + (unsigned)test_rng_below(&l.rng, 300);
-    l.sequence = (int64_t)test_rng_below(&l.rng, 1000) - 500;
-    l.sequence_floor = l.sequence;
-    l.sequence_max = l.sequence;
-    l.rules = newest;
-    if (test_rng_chance(&l.rng, 20)) {
-        l.rules.engine = MODEL_FIRST_ROW;
-        l.w.options.merge_engine = SINTER_MERGE_ENGINE_FIRST_ROW;
-    }
-    draw_options(&l);
-    for (int step = 0; step < 12; step++) {
-        if (test_rng_chance(&l.rng, 60)) {
-            flush_rows(&l);
-        } else {
-            compact_some(&l);
-        }
-        if (test_rng_chance(&l.rng, 10)) {
-            draw_options(&l);
-        }
-        (void)snprintf(when, sizeof when, "seed %" PRIu64 " step %d", seed, step);
-        world_expect_model(&l.w, &l.rules, when);
-    }
-    world_fini(&l.w);
-}
-
-Test(compact_merge_rewriter, no_compaction_ever_changes_what_a_read_returns)
-{
-    for (uint64_t seed = 1; seed <= scaled_cases(400); seed++) {
-        live(seed);
-    }
 }

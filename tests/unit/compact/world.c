@@ -141,6 +141,33 @@ world_add(world *w, int32_t level, const test_record *records, size_t count)
     return w->count - 1;
 }
 
+size_t
+world_add_rows(world *w, int32_t level, unsigned first, unsigned step, unsigned count,
+               int64_t sequence, size_t bytes)
+{
+    test_record *records = calloc(count, sizeof *records);
+    size_t place = 0;
+
+    cr_assert_not_null(records);
+    for (unsigned i = 0; i < count; i++) {
+        char key[16];
+        uint8_t *value = test_pool_take(&w->pool, bytes);
+        test_rng rng = {(uint64_t)sequence * 1000003 + i};
+
+        (void)snprintf(key, sizeof key, "%08u", first + i * step);
+        for (size_t b = 0; b < bytes; b++) {
+            value[b] = (uint8_t)test_rng_next(&rng);
+        }
+        records[i] = (test_record){.key = test_pool_copy(&w->pool, test_text(key)),
+                                   .value = {value, bytes},
+                                   .sequence = sequence + i,
+                                   .kind = SINTER_KIND_INSERT};
+    }
+    place = world_add(w, level, records, count);
+    free(records);
+    return place;
+}
+
 test_record
 world_record(const char *key, int64_t sequence, const char *value)
 {

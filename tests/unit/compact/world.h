@@ -49,6 +49,11 @@ world_fini(world *w);
 size_t
 world_add(world *w, int32_t level, const test_record *records, size_t count);
 
+/** Add a file of `count` rows: keys from `first` on, `step` apart, values of `bytes` bytes. */
+size_t
+world_add_rows(world *w, int32_t level, unsigned first, unsigned step, unsigned count,
+               int64_t sequence, size_t bytes);
+
 /** A record with a key and a value as text. */
 test_record
 world_record(const char *key, int64_t sequence, const char *value);
