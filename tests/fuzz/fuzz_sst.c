@@ -167,6 +167,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sink += use_reader(&env, key, &key_size);
     sink += use_sst(&env, (sinter_bytes){key, key_size});
     sink += (uint64_t)sinter_sst_verify(&env, path, NULL, NULL);
+    (void)sink;
     sinter_memory_destroy(env.memory);
     sinter_io_destroy(env.io);
     return 0;
