@@ -3,9 +3,10 @@
 
 usage: mutants.py [--list] [NAME...]
 
-Works in its own copy of the tree (build/mutants). First the unchanged copy must pass; then each fault
-is written over its exact source text, the tests are built and run until one fails, and the text is
-put back. A fault whose text is gone from the source, or that no test notices, fails the run.
+Works in its own copy of the tree (build/mutants). First the unchanged copy must pass; then each
+fault is written over its exact source text, the tests are built and run until one fails, and the
+text is put back. A fault whose text is gone from the source, or that no test notices, fails the
+run.
 """
 import argparse
 import json

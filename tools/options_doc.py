@@ -11,12 +11,13 @@ import sys
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs/options.md"
 HEAD = """# Options of a compaction
 
-Made by `make docs` from `src/compact/options.def`, the table that also makes parsing, `sinter options`, man pages and
-completions.
+Made by `make docs` from `src/compact/options.def`, the table that also makes parsing,
+`sinter options`, man pages and completions.
 
-An option is given on the command line (`-o KEY=VALUE` or `--KEY VALUE`), in a `sinter.files` document or a catalog, or by
-`sinter_compact_options_set`. Keys are those of Apache Paimon; those that begin with `sinter.` are our own. An unknown key is
-refused, and the nearest known one named. Sizes are written `128 mb`, `64 kb`, `1g` or as a number of bytes; `mb` is 1024 kb.
+An option is given on the command line (`-o KEY=VALUE` or `--KEY VALUE`), in a `sinter.files`
+document or a catalog, or by `sinter_compact_options_set`. Keys are those of Apache Paimon; those
+that begin with `sinter.` are our own. An unknown key is refused, and the nearest known one named.
+Sizes are written `128 mb`, `64 kb`, `1g` or as a number of bytes; `mb` is 1024 kb.
 
 | key | type | default | range | meaning |
 | --- | --- | --- | --- | --- |
@@ -24,7 +25,7 @@ refused, and the nearest known one named. Sizes are written `128 mb`, `64 kb`, `
 
 
 def cell(text):
-    return text.replace("|", "\\|") or "–"
+    return (text or "–").replace("|", "\\|")
 
 
 def page(options):

@@ -1,10 +1,9 @@
-#include "sinter/type.h"
+#include "doc/text.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "doc/text.h"
 
 void
 sinter_text_init(const sinter_env *env, sinter_text *text)

@@ -8,6 +8,7 @@ SYMBOL = re.compile(r"\b(?:sinter__?|SINTER__?)[A-Za-z0-9_]*[A-Za-z0-9]\b(?!\.\w
 PATH = re.compile(r"`((?:include|src|tests|bench|examples|tools|cmake|docs|man)/[\w./-]+)`")
 LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 TARGET = re.compile(r"`make ([a-z0-9]+)")
+TELLS = re.compile(r"@return|SINTER_(?:OK|E_)|[Ff]ailure|\bas (?:of|sinter_)")
 STATUS = re.compile(r"SINTER_API(?:\s+SINTER_NODISCARD)?\s+sinter_status\b")
 TEST = re.compile(r"`(\w+)::(\w+)`")
 SHOWN = re.compile(r"<!-- from ([\w./-]+) -->\n```\w*\n(.*?)```\n", re.S)
@@ -76,7 +77,7 @@ def check_header(path):
             documented = "@return"
         end = match.end()
         returns_status = STATUS.match(declaration)
-        if returns_status and not re.search(r"@return|SINTER_(?:OK|E_)|[Ff]ailure|\bas (?:of|sinter_)", documented):
+        if returns_status and not TELLS.search(documented):
             yield f"{where}: the docstring does not say what it returns"
         if returns_status and "SINTER_NODISCARD" not in declaration:
             yield f"{where} returns a status and lacks SINTER_NODISCARD"
