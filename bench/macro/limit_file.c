@@ -10,8 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
+
+#ifdef SINTER_XXHASH_DISPATCHES
+#include <xxh_x86dispatch.h> /* its XXH3_64bits is the widest that the processor has */
+#else
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#endif
 
 static const uint64_t MAGIC = UINT64_C(0x314B4E454254494C);
 
