@@ -14,7 +14,7 @@ static void
 versions(uint32_t number, uint32_t count, uint8_t *kinds, sinter_batch *batch, sinter_row *rows)
 {
     *batch = (sinter_batch){.struct_size = sizeof *batch, .row_count = count, .kinds = kinds};
-    for (uint32_t i = 0; i < count; i++, number /= 4) {
+    for (uint32_t i = 0; i < count && i < VERSIONS_MAX; i++, number /= 4) {
         kinds[i] = (uint8_t)(number % 4);
         rows[i] = (sinter_row){batch, i};
     }
