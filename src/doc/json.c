@@ -219,6 +219,21 @@ sinter__json_locate(sinter_bytes text, const char *path)
     return text.size;
 }
 
+size_t
+sinter__json_member_value(sinter_bytes text, size_t index)
+{
+    walk w;
+
+    walk_init(&w, text, UINT64_MAX);
+    while (walk_next(&w) == WALK_VALUE) {
+        if (w.depth == 1 && w.frames[0].is_object && w.frames[0].index == index) {
+            return w.at;
+        }
+        walk_enter(&w);
+    }
+    return text.size;
+}
+
 void
 sinter__json_path_at(sinter_bytes text, size_t offset, char path[SINTER__JSON_PATH_MAX])
 {

@@ -8,7 +8,6 @@
 
 #include "base/fail.h"
 #include "doc/json.h"
-#include "doc/number.h"
 #include "doc/row_reader.h"
 #include "doc/text.h"
 #include "doc/type.h"
@@ -19,6 +18,7 @@ typedef struct json_cell {
     sinter_bytes line;
     bool numbers_quoted; /* numbers came as strings, because one was out of range */
     const char *name;
+    size_t index; /* of the member in its object */
     size_t column;
     const json_t *value;
 } json_cell;
@@ -33,18 +33,15 @@ refuse_json_type(const json_cell *cell, const sinter_type *type, sinter_error *e
                        sinter__json_type_name(cell->value), text);
 }
 
-/* The number as it was written; empty when its member isn't found (a name with escapes). */
+/* The number as it was written. */
 static sinter_bytes
 number_token(const json_cell *cell)
 {
-    const size_t at = sinter__json_locate(cell->line, cell->name);
-    sinter_bytes token = {0};
+    const size_t at = sinter__json_member_value(cell->line, cell->index);
 
-    if (at < cell->line.size) {
-        token.data = cell->line.data + at;
-        token.size = sinter__json_token_size(cell->line, at);
-    }
-    return token;
+    assert(at < cell->line.size);
+    return (sinter_bytes){.data = cell->line.data + at,
+                          .size = sinter__json_token_size(cell->line, at)};
 }
 
 static sinter_status
@@ -62,8 +59,6 @@ take_number(const json_cell *cell, const sinter_type *type, sinter_error *err)
 {
     sinter_datum *out = &cell->reader->values[cell->column];
     const double number = json_number_value(cell->value);
-    char printed[SINTER__NUMBER_TEXT_MAX];
-    sinter_bytes token = {0};
 
     if (type->id >= SINTER_TYPE_TINYINT && type->id <= SINTER_TYPE_BIGINT &&
         json_is_integer(cell->value)) {
@@ -78,16 +73,7 @@ take_number(const json_cell *cell, const sinter_type *type, sinter_error *err)
         memcpy(&out->as.double_bits, &number, sizeof number);
         return SINTER_OK;
     }
-    token = number_token(cell);
-    if (token.size == 0) {
-        uint64_t bits;
-
-        memcpy(&bits, &number, sizeof bits);
-        sinter__double_print(bits, printed);
-        token.data = (const uint8_t *)printed;
-        token.size = strlen(printed);
-    }
-    return parse_text(cell, token, err);
+    return parse_text(cell, number_token(cell), err);
 }
 
 static sinter_status
@@ -99,7 +85,7 @@ take_string(const json_cell *cell, const sinter_type *type, sinter_error *err)
     if (cell->numbers_quoted && sinter__type_is_bytes(type)) {
         const sinter_bytes token = number_token(cell);
 
-        if (token.size > 0 && token.data[0] != '"') {
+        if (token.data[0] != '"') {
             return SINTER__ERR(err, SINTER_E_INVALID, "column \"%.100s\": a number is no text",
                                cell->name);
         }
@@ -190,6 +176,7 @@ parse_row(sinter_row_reader *reader, sinter_bytes line, uint8_t *kind_out, sinte
         cell.name = json_object_iter_key(member);
         cell.value = json_object_iter_value(member);
         SINTER__CHECK(sinter__row_locate(reader, take_member(&cell, kind_out, err), err));
+        cell.index++;
     }
     return SINTER_OK;
 }

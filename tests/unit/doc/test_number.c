@@ -1,8 +1,8 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <locale.h>
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"

@@ -1,0 +1,165 @@
+#include "doc/json.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc/doc_write.h"
+#include "sinter/doc.h"
+
+TestSuite(doc_json, .timeout = 60);
+
+static sinter_bytes
+bytes_of(const char *text)
+{
+    return (sinter_bytes){.data = (const uint8_t *)text, .size = strlen(text)};
+}
+
+static sinter_status
+load(sinter_bytes text, uint32_t flags, sinter_error *err)
+{
+    const sinter__json_source source = {.name = "f.json", .text = text};
+    json_t *json = NULL;
+    const sinter_status st = sinter__json_load(&source, flags, &json, err);
+
+    cr_expect_eq(json != NULL, st == SINTER_OK);
+    json_decref(json);
+    return st;
+}
+
+Test(doc_json, members_are_found_by_their_path)
+{
+    const char *text =
+        "{\"a\" : [1, {\"b\":\"x]}\\\"\", \"c\":[[],[ 7 ]]}],\n \"d\":{} , \"a.b\":2}";
+    static const struct {
+        const char *path;
+        const char *begins;
+    } cases[] = {{"a", "[1,"},  {"a[0]", "1,"},       {"a[1].b", "\"x]"}, {"a[1].c[1][0]", "7 ]"},
+                 {"d", "{} ,"}, {"a[1].c[0]", "[],"}, {"", "{\"a\""},     {"a.b", "2}"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t at = sinter__json_locate(bytes_of(text), cases[i].path);
+
+        cr_assert_lt(at, strlen(text), "%s", cases[i].path);
+        cr_expect_eq(strncmp(text + at, cases[i].begins, strlen(cases[i].begins)), 0, "%s: %s",
+                     cases[i].path, text + at);
+    }
+    cr_expect_eq(sinter__json_locate(bytes_of(text), "a[2]"), strlen(text));
+    cr_expect_eq(sinter__json_locate(bytes_of(text), "e"), strlen(text));
+}
+
+Test(doc_json, a_fault_has_line_column_and_path)
+{
+    static const struct {
+        const char *text;
+        const char *says;
+    } cases[] = {
+        {"{\"files\":[{},\n {\"level\":01}]}", "line 2, column "},
+        {"{\"files\":[{},\n {\"level\":01}]}", "member files[1].level: "},
+        {"{\"a\":1,\"a\":2}", "duplicate object key"},
+        {"{\"\xc3\xa9\":\n\"\xff\"}", "line 2, column "},
+        {"", "line 1, column 1"},
+        {"{\"a\":\"\\u0000\"}", "\\u0000 is not allowed"},
+        {"{\"a\":1} x", "end of file expected"},
+        {"[1,", "line 1, column "},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_error err = SINTER_ERROR_INIT;
+
+        cr_expect_eq(load(bytes_of(cases[i].text), 0, &err), SINTER_E_INVALID, "%s", cases[i].text);
+        cr_expect_not_null(strstr(err.text, cases[i].says), "%s: %s", cases[i].text, err.text);
+        cr_expect_str_eq(err.file, "f.json");
+    }
+    cr_expect_eq(load(bytes_of("\"\\u0000\""), SINTER__JSON_ALLOW_NUL, NULL), SINTER_OK);
+    cr_expect_eq(load(bytes_of("9223372036854775807"), 0, NULL), SINTER_OK);
+    cr_expect_eq(load(bytes_of("9223372036854775808"), 0, NULL), SINTER_E_OVERFLOW);
+    cr_expect_eq(load(bytes_of("1e999"), 0, NULL), SINTER_E_OVERFLOW);
+}
+
+Test(doc_json, nesting_is_limited)
+{
+    char text[128];
+    sinter_error err = SINTER_ERROR_INIT;
+
+    memset(text, '[', 32);
+    memset(text + 32, ']', 32);
+    cr_expect_eq(load((sinter_bytes){.data = (uint8_t *)text, .size = 64}, 0, &err), SINTER_OK);
+    memset(text, '[', 33);
+    memset(text + 33, ']', 33);
+    cr_expect_eq(load((sinter_bytes){.data = (uint8_t *)text, .size = 66}, 0, &err),
+                 SINTER_E_TOO_LARGE);
+    cr_expect_not_null(strstr(err.text, "column 33"), "%s", err.text);
+    cr_expect_not_null(strstr(err.text, "nested deeper than 32"), "%s", err.text);
+}
+
+Test(doc_json, strings_and_documents_are_limited)
+{
+    const size_t most = SINTER_DOC_STRING_BYTES_MAX;
+    const size_t size = most + 3;
+    uint8_t *text = malloc(SINTER_DOC_BYTES_MAX + 1);
+    sinter_error err = SINTER_ERROR_INIT;
+
+    cr_assert_not_null(text);
+    memset(text, 'x', size);
+    text[0] = '"';
+    text[most + 1] = '"';
+    cr_expect_eq(load((sinter_bytes){.data = text, .size = most + 2}, 0, &err), SINTER_OK);
+    text[most + 1] = 'x';
+    text[most + 2] = '"';
+    cr_expect_eq(load((sinter_bytes){.data = text, .size = size}, 0, &err), SINTER_E_TOO_LARGE);
+    cr_expect_not_null(strstr(err.text, "a string above 16 MiB"));
+    text[1] = '\\';
+    text[2] = '\\';
+    cr_expect_eq(load((sinter_bytes){.data = text, .size = size}, 0, &err), SINTER_OK,
+                 "an escape is shorter than it looks");
+    memset(text, ' ', SINTER_DOC_BYTES_MAX + 1);
+    text[0] = '1';
+    cr_expect_eq(load((sinter_bytes){.data = text, .size = SINTER_DOC_BYTES_MAX}, 0, &err),
+                 SINTER_OK);
+    cr_expect_eq(load((sinter_bytes){.data = text, .size = SINTER_DOC_BYTES_MAX + 1}, 0, &err),
+                 SINTER_E_TOO_LARGE);
+    free(text);
+}
+
+Test(doc_json, numbers_are_quoted_and_nothing_else)
+{
+    sinter_text out;
+
+    sinter_text_init(sinter_env_default(), &out);
+    cr_assert_eq(
+        sinter__json_quote_numbers(
+            bytes_of("{\"1\":1,\"a\":[-1.5e+3,true,\"2\\\"3\"],\"b\":01,\"c\":null}"), &out, NULL),
+        SINTER_OK);
+    cr_expect_str_eq(out.data,
+                     "{\"1\":\"1\",\"a\":[\"-1.5e+3\",true,\"2\\\"3\"],\"b\":01,\"c\":null}");
+    sinter_text_fini(&out);
+}
+
+Test(doc_json, a_writer_remembers_its_first_failure)
+{
+    sinter__doc_writer writer;
+    json_t *root;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_text out;
+
+    sinter_text_init(sinter_env_default(), &out);
+    cr_assert_eq(sinter_text_append(&out, "kept", 4, NULL), SINTER_OK);
+    sinter__doc_writer_init(&writer);
+    root = sinter__doc_new_object(&writer);
+    sinter__doc_put_count(&writer, root, "a", UINT64_MAX);
+    sinter__doc_put_string(&writer, root, "b", "\xff");
+    cr_expect_eq(sinter__doc_writer_end(&writer, root, 0, &out, &err), SINTER_E_OVERFLOW);
+    cr_expect_str_eq(out.data, "kept");
+    sinter__doc_writer_init(&writer);
+    root = sinter__doc_new_object(&writer);
+    sinter__doc_put_string(&writer, root, "b", "\xff");
+    cr_expect_eq(sinter__doc_writer_end(&writer, root, 0, &out, &err), SINTER_E_INVALID);
+    sinter__doc_writer_init(&writer);
+    root = sinter__doc_new_object(&writer);
+    sinter__doc_put_message(&writer, root, "m", "a\xff\"");
+    sinter__doc_put_string(&writer, root, "n", NULL);
+    cr_expect_eq(sinter__doc_writer_end(&writer, root, 0, &out, &err), SINTER_OK);
+    cr_expect_str_eq(out.data, "kept{\"m\":\"a?\\\"\",\"n\":null}");
+    sinter_text_fini(&out);
+}
