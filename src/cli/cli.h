@@ -77,8 +77,9 @@ typedef struct cli_common {
     int32_t io;       /* sinter_io_kind */
     const char *memory;
     cli_list settings; /* "key=value" of compaction options, in order */
-    cli_list owned;    /* texts that parsing made */
-    char **operands;   /* what is no option */
+    char **owned;      /* texts that parsing made */
+    size_t owned_count;
+    char **operands; /* what is no option */
     int operand_count;
 } cli_common;
 

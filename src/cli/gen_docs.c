@@ -1,5 +1,6 @@
 /*
- * Writes man/ and completions/ below the directory given, from the option tables.
+ * Writes man/, completions/ and docs/cli.md below the directory given, from the
+ * option tables.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,6 +45,7 @@ main(int argc, char **argv)
         {"completions/sinter.bash", cli_completion_bash},
         {"completions/_sinter", cli_completion_zsh},
         {"completions/sinter.fish", cli_completion_fish},
+        {"docs/cli.md", cli_markdown_program},
     };
 
     if (argc != 2) {

@@ -1,5 +1,5 @@
 /*
- * Help, man pages and completions, all from the tables of the verbs.
+ * Help, man pages, pages of docs/ and completions, all from the tables of the verbs.
  */
 #ifndef SINTER_CLI_HELP_H
 #define SINTER_CLI_HELP_H
@@ -23,6 +23,10 @@ cli_man_program(FILE *out);
 /** man/sinter-VERB.1 */
 void
 cli_man_verb(FILE *out, const cli_verb *verb);
+
+/** docs/cli.md */
+void
+cli_markdown_program(FILE *out);
 
 /** Completions for bash, zsh and fish. */
 void

@@ -69,6 +69,23 @@ ends_with(const char *name, const char *ending)
     return length >= size && strcasecmp(name + length - size, ending) == 0;
 }
 
+/* JSON begins with a brace; a first line with a tab is TSV; all else is CSV. */
+static int32_t
+format_of_text(const char *text, size_t size)
+{
+    const char *line_end = memchr(text, '\n', size);
+    const size_t line = line_end != NULL ? (size_t)(line_end - text) : size;
+    size_t at = 0;
+
+    while (at < size && (text[at] == ' ' || (text[at] >= '\t' && text[at] <= '\r'))) {
+        at++;
+    }
+    if (at < size && text[at] == '{') {
+        return SINTER_ROW_FORMAT_JSON;
+    }
+    return memchr(text, '\t', line) != NULL ? SINTER_ROW_FORMAT_TSV : SINTER_ROW_FORMAT_CSV;
+}
+
 int
 cli_input_format(cli_input *input, int32_t *format_out)
 {
@@ -80,7 +97,6 @@ cli_input_format(cli_input *input, int32_t *format_out)
         {".ndjson", SINTER_ROW_FORMAT_JSON}, {".csv", SINTER_ROW_FORMAT_CSV},
         {".tsv", SINTER_ROW_FORMAT_TSV},
     };
-    size_t at = 0;
     int code = CLI_EXIT_OK;
 
     for (size_t i = 0; !input->is_stdin && i < sizeof endings / sizeof endings[0]; i++) {
@@ -90,20 +106,11 @@ cli_input_format(cli_input *input, int32_t *format_out)
         }
     }
     while (code == CLI_EXIT_OK && !input->is_ended &&
-           memchr(input->data != NULL ? input->data : "", '\n', input->size) == NULL) {
+           (input->data == NULL || memchr(input->data, '\n', input->size) == NULL)) {
         code = cli_input_more(input);
     }
-    while (at < input->size && strchr(" \t\r\n", input->data[at]) != NULL) {
-        at++;
-    }
-    if (at < input->size && input->data[at] == '{') {
-        *format_out = SINTER_ROW_FORMAT_JSON;
-    } else {
-        const char *line_end = input->size > 0 ? memchr(input->data, '\n', input->size) : NULL;
-        const size_t line = line_end != NULL ? (size_t)(line_end - input->data) : input->size;
-
-        *format_out = line > 0 && memchr(input->data, '\t', line) != NULL ? SINTER_ROW_FORMAT_TSV
-                                                                          : SINTER_ROW_FORMAT_CSV;
+    if (code == CLI_EXIT_OK) {
+        *format_out = format_of_text(input->data != NULL ? input->data : "", input->size);
     }
     return code;
 }

@@ -1,5 +1,6 @@
 #include "cli/levels.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,14 +83,12 @@ cli_levels_print(const sinter_file_meta *files, size_t count)
 char *
 cli_key_text(const sinter_key_codec *codec, sinter_bytes key, size_t limit)
 {
-    sinter_bytes shown = key;
     sinter_text text;
     char *out;
 
     sinter_text_init(sinter_env_default(), &text);
     if (codec != NULL && sinter_key_print(codec, key, &text, NULL) == SINTER_OK) {
-        shown = sinter_text_bytes(&text);
-        out = cli_printable(shown, limit);
+        out = cli_printable(sinter_text_bytes(&text), limit);
     } else {
         out = cli_printable(key, limit);
     }
@@ -190,11 +189,14 @@ axis_finish(key_axis *axis)
 static size_t
 axis_column(const key_axis *axis, sinter_bytes key)
 {
-    const sinter_bytes *found =
-        bsearch(&key, axis->bounds, axis->count, sizeof *axis->bounds, compare_bytes);
-    const size_t rank = found == NULL ? 0 : (size_t)(found - axis->bounds);
+    const sinter_bytes *found;
 
-    return axis->count < 2 ? 0 : rank * (BAR_COLUMNS - 1) / (axis->count - 1);
+    if (axis->bounds == NULL || axis->count < 2) {
+        return 0;
+    }
+    found = bsearch(&key, axis->bounds, axis->count, sizeof *axis->bounds, compare_bytes);
+    assert(found != NULL); /* every bound of a drawn file is on the axis */
+    return (size_t)(found - axis->bounds) * (BAR_COLUMNS - 1) / (axis->count - 1);
 }
 
 static void

@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <string.h>
 
 #include "cli/help.h"
@@ -44,7 +43,7 @@ static void
 put_upper(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
-        fputc(*text == '-' ? '-' : toupper((unsigned char)*text), out);
+        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
     }
 }
 

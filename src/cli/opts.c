@@ -1,5 +1,6 @@
 #include "cli/opts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
@@ -291,18 +292,17 @@ set_size(const cli_option *option, const char *text, cli_number *out)
     return CLI_EXIT_OK;
 }
 
+/* `text` is NULL for flags only. */
 static int
 set_option(const option_parser *parser, const cli_option *option, const char *text)
 {
     void *field = parser->arguments + option->offset;
 
-    switch ((enum cli_type)option->type) {
-    case CLI_FLAG:
+    if (option->type == CLI_FLAG || text == NULL) {
         *(bool *)field = true;
         return CLI_EXIT_OK;
-    case CLI_TEXT:
-        *(const char **)field = text;
-        return CLI_EXIT_OK;
+    }
+    switch (option->type) {
     case CLI_COUNT:
         return set_count(option, text, field);
     case CLI_SIZE:
@@ -312,21 +312,25 @@ set_option(const option_parser *parser, const cli_option *option, const char *te
     case CLI_LIST:
         cli_list_add(field, text);
         return CLI_EXIT_OK;
+    default:
+        assert(option->type == CLI_TEXT);
+        *(const char **)field = text;
+        return CLI_EXIT_OK;
     }
-    return CLI_EXIT_USAGE;
 }
 
 /* --target-file-size 64mb is kept as -o target-file-size=64mb; freed with the arguments. */
 static void
-set_key(const option_parser *parser, const char *key, const char *value)
+set_key(const option_parser *parser, const struct option *key, const char *value)
 {
     cli_common *common = (cli_common *)(void *)parser->arguments;
-    const size_t size = strlen(key) + strlen(value) + 2;
-    char *joined = cli_alloc(size, 1);
+    const int length = snprintf(NULL, 0, "%s=%s", key->name, value);
+    char *joined = cli_alloc((size_t)length + 1, 1);
 
-    (void)snprintf(joined, size, "%s=%s", key, value);
+    (void)snprintf(joined, (size_t)length + 1, "%s=%s", key->name, value);
     cli_list_add(&common->settings, joined);
-    cli_list_add(&common->owned, joined);
+    common->owned = cli_realloc(common->owned, common->owned_count + 1, sizeof *common->owned);
+    common->owned[common->owned_count++] = joined;
 }
 
 static int
@@ -374,7 +378,7 @@ take_option(const option_parser *parser, int value, const char *word)
     }
     index = option_index(parser, value);
     if (index >= parser->option_count) {
-        set_key(parser, parser->longs[index].name, optarg);
+        set_key(parser, &parser->longs[index], optarg);
         return CLI_EXIT_OK;
     }
     return set_option(parser, &parser->options[index], optarg);
@@ -413,10 +417,10 @@ cli_arguments_fini(const cli_verb *verb, void *arguments)
     cli_common *common = arguments;
     cli_option option;
 
-    for (size_t i = 0; i < common->owned.count; i++) {
-        free((void *)(uintptr_t)common->owned.items[i]);
+    for (size_t i = 0; i < common->owned_count; i++) {
+        free(common->owned[i]);
     }
-    free((void *)common->owned.items);
+    free(common->owned);
     for (size_t i = 0; cli_verb_option(verb, i, &option); i++) {
         if (option.type == CLI_LIST) {
             cli_list *list = (cli_list *)(void *)((char *)arguments + option.offset);

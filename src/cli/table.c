@@ -1,5 +1,6 @@
 #include "cli/table.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 void
 cli_table_init(cli_table *table, const char *const *titles, size_t columns)
 {
+    assert(columns > 0);
     *table = (cli_table){.titles = titles, .columns = columns};
 }
 
@@ -72,14 +74,15 @@ cli_table_print(cli_table *table)
 {
     size_t *widths = cli_alloc(table->columns, sizeof *widths);
 
+    assert(table->cell_count % table->columns == 0);
     for (size_t c = 0; c < table->columns; c++) {
         widths[c] = cli_width(table->titles[c]) - (table->titles[c][0] == '>');
     }
-    for (size_t i = 0; i < table->cell_count; i++) {
-        const size_t width = cli_width(table->cells[i]);
+    for (size_t row = 0; row < table->cell_count; row += table->columns) {
+        for (size_t c = 0; c < table->columns; c++) {
+            const size_t width = cli_width(table->cells[row + c]);
 
-        if (width > widths[i % table->columns]) {
-            widths[i % table->columns] = width;
+            widths[c] = width > widths[c] ? width : widths[c];
         }
     }
     if (table->cell_count > 0) {

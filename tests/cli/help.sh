@@ -25,9 +25,9 @@ s 2
 [ -z "$out" ] || die "help of wrong usage belongs on standard error"
 
 # man pages and completions are those of the tables
-mkdir -p made/man made/completions
+mkdir -p made/man made/completions made/docs
 "$SINTER_GEN_DOCS" made
-for kind in man completions; do
+for kind in man completions docs; do
     for file in made/$kind/*; do
         cmp -s "$file" "$source_dir/$kind/$(basename "$file")" ||
             die "$kind/$(basename "$file") is out of date: build the target cli_docs"
