@@ -42,7 +42,7 @@ put_head(void)
     fputs(": ", stderr);
 }
 
-static void
+__attribute__((format(printf, 1, 0))) static void
 put_line(const char *format, va_list args)
 {
     char line[2048];

@@ -363,7 +363,7 @@ merge_with(const char *id, const json_t *line, const merge_way *way)
     load_runs(golden_get(line, "runs"), json_string_value(field), &runs);
     run_world_fit(&world, &runs);
     sinter_merge_options_init(&setup.options);
-    setup.options.sort_engine = way->engine;
+    setup.options.sort_engine = (int32_t)way->engine;
     setup.options.has_ages = way->has_ages;
     setup.options.drop_delete = golden_bool(line, "drop_delete");
     setup.options.function = strcmp(golden_text(line, "merge_engine"), "first-row") == 0
@@ -556,8 +556,9 @@ options_case(const char *id, const json_t *line)
                  id);
     cr_expect_eq(sinter_compact_stop_trigger(&options), golden_int(expected, "stop_trigger"), "%s",
                  id);
-    cr_expect_eq(options.target_file_bytes, golden_int(expected, "target_file_size"), "%s", id);
-    cr_expect_eq(sinter_compact_small_file_bytes(&options),
+    cr_expect_eq((int64_t)options.target_file_bytes, golden_int(expected, "target_file_size"), "%s",
+                 id);
+    cr_expect_eq((int64_t)sinter_compact_small_file_bytes(&options),
                  golden_int(expected, "compaction_file_size"), "%s", id);
     if (json_is_integer(threshold)) {
         cr_expect_eq(sinter_compact_spill_threshold(&options), json_integer_value(threshold), "%s",

@@ -7,7 +7,7 @@
 
 enum { CAPACITY_MAX = 20, TEXT_BYTES = 512 };
 
-static void
+__attribute__((format(printf, 2, 3))) static void
 complain(merged *result, const char *format, ...)
 {
     va_list args;
