@@ -27,8 +27,11 @@ static sinter_status
 print_view(const sinter_env *env, const sinter_files_doc *doc, sinter_error *err)
 {
     const sinter_row_options row_options = {.struct_size = (uint32_t)sizeof row_options};
-    const sinter_view_options options = {.struct_size = (uint32_t)sizeof options};
     const sinter_files *files = sinter_files_doc_get(doc);
+    const sinter_view_source source = {.struct_size = (uint32_t)sizeof source,
+                                       .base_dir = sinter_files_doc_base_dir(doc),
+                                       .files = files->files,
+                                       .count = files->file_count};
     sinter_row_writer *writer = NULL;
     sinter_view *view = NULL;
     sinter_range ranges[32];
@@ -39,8 +42,7 @@ print_view(const sinter_env *env, const sinter_files_doc *doc, sinter_error *err
     sinter_text_init(env, &text);
     st = sinter_row_writer_create(env, sinter_files_doc_row_type(doc), &row_options, &writer, err);
     if (st == SINTER_OK) {
-        st = sinter_view_open(env, NULL, sinter_files_doc_base_dir(doc), files->files,
-                              files->file_count, NULL, NULL, &options, &view, err);
+        st = sinter_view_open(env, &source, NULL, &view, err);
     }
     while (st == SINTER_OK) {
         st = sinter_view_next(view, ranges, 32, &count, err);

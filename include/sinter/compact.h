@@ -162,19 +162,32 @@ sinter_compact_spill_threshold(const sinter_compact_options *options);
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_parse_bytes(const char *text, uint64_t *out, sinter_error *err);
 
+/** A unit that a caller built: files of a bucket that are to be compacted together. */
+typedef struct sinter_unit {
+    uint32_t struct_size;
+    int32_t output_level;
+    int32_t max_level;             /* highest level */
+    bool drop_delete;              /* whether the task would drop deletes */
+    const sinter_file_meta *files; /* everything the bucket holds */
+    size_t count;
+    const size_t *members; /* `member_count` positions in `files` */
+    size_t member_count;
+} sinter_unit;
+
 /**
- * Check a unit that a caller built against all files of the bucket (spec 6).
+ * Check a unit against all files of the bucket (spec 6).
  *
- * @param files         everything the bucket holds
- * @param unit          `unit_count` positions in `files`
- * @param max_level     highest level
- * @param drop_delete   whether the task would drop deletes
- * @return              SINTER_OK; SINTER_E_INVALID, err->file names the file in the way
+ * Beyond the specification a unit is refused that would turn round a tie: a file of level 0 that
+ * stands before a member, may hold the same sequence, and is the older file of the two.
+ *
+ * @param env   allocator; borrowed for the call
+ * @param unit  borrowed for the call
+ * @return      SINTER_OK; SINTER_E_INVALID, err->file names the file in the way; SINTER_E_NOMEM
+ *
+ * Thread-safe. Time O(files * members).
  */
 SINTER_API SINTER_NODISCARD sinter_status
-sinter_unit_check(const sinter_env *env, const sinter_file_meta *files, size_t count,
-                  const size_t *unit, size_t unit_count, int32_t output_level, int32_t max_level,
-                  bool drop_delete, sinter_error *err);
+sinter_unit_check(const sinter_env *env, const sinter_unit *unit, sinter_error *err);
 
 /** May deletes be dropped at this output level (spec 8)? */
 SINTER_API bool
@@ -383,6 +396,18 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_task_plan(const sinter_env *env, const sinter_compact_task *task,
                          sinter_compact_result **out, sinter_error *err);
 
+/** What a view reads. Borrowed until the view is closed, but for this struct itself. */
+typedef struct sinter_view_source {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const sinter_format *format; /* NULL: sst */
+    const char *base_dir;        /* where the files lie */
+    const sinter_file_meta *files;
+    size_t count;
+    const sinter_compact_options *options; /* NULL: defaults */
+    const sinter_order *order;             /* user sequence (spec 1); NULL: none */
+} sinter_view_source;
+
 /** Options of a merged view over files. Zeroed with struct_size set: everything. */
 typedef struct sinter_view_options {
     uint32_t struct_size;
@@ -398,11 +423,16 @@ typedef struct sinter_view_options {
 /** The merged view of a set of files: what a read returns. Confined. */
 typedef struct sinter_view sinter_view;
 
-/** Open a view. Files, base_dir and options are borrowed until close. Failures as of a task. */
+/**
+ * Open a view.
+ *
+ * @param env      allocator, io, memory, clock; borrowed until close
+ * @param options  copied; what it points to is borrowed until close. NULL: everything
+ * @param out      the new view, NULL after a failure; release with sinter_view_close()
+ * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM, SINTER_E_TOO_LARGE
+ */
 SINTER_API SINTER_NODISCARD sinter_status
-sinter_view_open(const sinter_env *env, const sinter_format *format, const char *base_dir,
-                 const sinter_file_meta *files, size_t count,
-                 const sinter_compact_options *compact_options, const sinter_order *order,
+sinter_view_open(const sinter_env *env, const sinter_view_source *source,
                  const sinter_view_options *options, sinter_view **out, sinter_error *err);
 
 /** Next rows in key order, as sinter_merge_next(). */

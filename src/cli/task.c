@@ -143,10 +143,16 @@ set_drop_delete(const cli_task_arguments *args, const cli_source *source, sinter
 static int
 check_unit(cli *session, const cli_source *source, const cli_task *task, const size_t *unit)
 {
+    const sinter_unit picked = {.struct_size = (uint32_t)sizeof picked,
+                                .output_level = task->task.output_level,
+                                .max_level = task->task.max_level,
+                                .drop_delete = task->task.drop_delete,
+                                .files = source->files->files,
+                                .count = source->files->file_count,
+                                .members = unit,
+                                .member_count = task->task.count};
     sinter_error err = SINTER_ERROR_INIT;
-    const sinter_status st = sinter_unit_check(
-        &session->env, source->files->files, source->files->file_count, unit, task->task.count,
-        task->task.output_level, task->task.max_level, task->task.drop_delete, &err);
+    const sinter_status st = sinter_unit_check(&session->env, &picked, &err);
 
     return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }

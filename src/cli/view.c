@@ -144,6 +144,11 @@ print_view(cli *session, const cli_source *source, view_printer *printer,
            const sinter_row_options *row_options, sinter_error *err)
 {
     const bool is_stored = printer->view->format == CLI_ROWS_HEX;
+    const sinter_view_source files = {.struct_size = (uint32_t)sizeof files,
+                                      .base_dir = source->base_dir,
+                                      .files = source->files->files,
+                                      .count = source->files->file_count,
+                                      .options = &source->options};
     sinter_view *view = NULL;
     sinter_status st = SINTER_OK;
 
@@ -152,9 +157,7 @@ print_view(cli *session, const cli_source *source, view_printer *printer,
                                       row_options, &printer->writer, err);
     }
     if (st == SINTER_OK) {
-        st = sinter_view_open(&session->env, NULL, source->base_dir, source->files->files,
-                              source->files->file_count, &source->options, NULL,
-                              &printer->view->options, &view, err);
+        st = sinter_view_open(&session->env, &files, &printer->view->options, &view, err);
     }
     if (st == SINTER_OK) {
         st = put_rows(printer, view, err);

@@ -151,6 +151,25 @@ run_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
                       sinter_batch_key(*out, (*out)->row_count - 1), err);
 }
 
+/* Peek into the open file. */
+static sinter_status
+peek_file(run_reader *reader, const sinter_block_info **out, sinter_error *err)
+{
+    const sinter_reader_ops *ops = reader->inner->ops;
+    sinter_status st = SINTER_OK;
+
+    if (ops->peek == NULL) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, reader->path, -1,
+                              "the format %s gives readers with and without stored blocks",
+                              reader->run.config->format->name);
+    }
+    st = ops->peek(reader->inner, out, err);
+    if (st < SINTER_OK) {
+        sinter__fail_file(err, reader->path);
+    }
+    return st;
+}
+
 static sinter_status
 run_peek(sinter_reader *base, const sinter_block_info **out, sinter_error *err)
 {
@@ -160,21 +179,10 @@ run_peek(sinter_reader *base, const sinter_block_info **out, sinter_error *err)
     if (reader->file_index == reader->run.count) {
         return SINTER_END;
     }
-    do {
-        if (reader->inner->ops->peek == NULL) {
-            return SINTER__ERR_AT(err, SINTER_E_INVALID, reader->path, -1,
-                                  "the format %s gives readers with and without stored blocks",
-                                  reader->run.config->format->name);
-        }
-        st = reader->inner->ops->peek(reader->inner, out, err);
-        if (st == SINTER_END) {
-            SINTER__CHECK(next_file(reader, err));
-        }
-    } while (st == SINTER_END);
-    if (st != SINTER_OK) {
-        sinter__fail_file(err, reader->path);
-        return st;
+    while ((st = peek_file(reader, out, err)) == SINTER_END) {
+        SINTER__CHECK(next_file(reader, err));
     }
+    SINTER__CHECK(st);
     return check_keys(reader, (*out)->first_key, (*out)->last_key, err);
 }
 

@@ -66,15 +66,27 @@ retire(task_walk *walk, const sinter_file_meta *file, sinter_reason reason, sint
 }
 
 static sinter_status
-retire_section(task_walk *walk, const sinter_rewrite_section *section, sinter_reason reason,
-               sinter_error *err)
+retire_run(task_walk *walk, const sinter_rewrite_run *run, sinter_reason reason, sinter_error *err)
 {
-    for (size_t r = 0; r < section->count; r++) {
-        for (size_t i = 0; i < section->runs[r].count; i++) {
-            SINTER__CHECK(retire(walk, section->runs[r].files[i], reason, err));
-        }
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < run->count && st == SINTER_OK; i++) {
+        st = retire(walk, run->files[i], reason, err);
     }
-    return SINTER_OK;
+    return st;
+}
+
+static sinter_status
+retire_section(task_walk *walk, const sinter_rewrite_section *section, sinter_error *err)
+{
+    const sinter_reason reason =
+        section->count > 1 ? SINTER_REASON_OVERLAP : SINTER_REASON_SMALL_NEIGHBOURS;
+    sinter_status st = SINTER_OK;
+
+    for (size_t r = 0; r < section->count && st == SINTER_OK; r++) {
+        st = retire_run(walk, &section->runs[r], reason, err);
+    }
+    return st;
 }
 
 /* Rewrite sections in one call; the caller retires the inputs. */
@@ -157,9 +169,21 @@ upgrade(task_walk *walk, const sinter_file_meta *file, sinter_error *err)
 }
 
 static sinter_status
+upgrade_run(task_walk *walk, const sinter_rewrite_run *run, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < run->count && st == SINTER_OK; i++) {
+        st = upgrade(walk, run->files[i], err);
+    }
+    return st;
+}
+
+static sinter_status
 flush_candidate(task_walk *walk, sinter_error *err)
 {
     const size_t count = walk->section_count;
+    sinter_status st = SINTER_OK;
 
     walk->section_count = 0;
     walk->run_count = 0;
@@ -167,21 +191,13 @@ flush_candidate(task_walk *walk, sinter_error *err)
         return SINTER_OK;
     }
     if (count == 1 && walk->sections[0].count == 1) {
-        const sinter_rewrite_run *run = &walk->sections[0].runs[0];
-
-        for (size_t i = 0; i < run->count; i++) {
-            SINTER__CHECK(upgrade(walk, run->files[i], err));
-        }
-        return SINTER_OK;
+        return upgrade_run(walk, &walk->sections[0].runs[0], err);
     }
-    SINTER__CHECK(rewrite(walk, walk->sections, count, err));
-    for (size_t s = 0; s < count; s++) {
-        const sinter_reason reason =
-            walk->sections[s].count > 1 ? SINTER_REASON_OVERLAP : SINTER_REASON_SMALL_NEIGHBOURS;
-
-        SINTER__CHECK(retire_section(walk, &walk->sections[s], reason, err));
+    st = rewrite(walk, walk->sections, count, err);
+    for (size_t s = 0; s < count && st == SINTER_OK; s++) {
+        st = retire_section(walk, &walk->sections[s], err);
     }
-    return SINTER_OK;
+    return st;
 }
 
 static void
@@ -200,44 +216,61 @@ candidate_add_run(task_walk *walk, const sinter_file_meta *const *files, size_t 
     walk->sections[walk->section_count - 1].count++;
 }
 
+static void
+collect_section(task_walk *walk, const sinter_partition *partition, size_t section)
+{
+    candidate_begin_section(walk);
+    for (size_t r = 0; r < sinter_partition_run_count(partition, section); r++) {
+        size_t count = 0;
+        const sinter_file_meta *const *files = sinter_partition_run(partition, section, r, &count);
+
+        candidate_add_run(walk, files, count);
+    }
+}
+
+/* A file that overlaps nothing. */
+static sinter_status
+walk_lonely_file(task_walk *walk, const sinter_file_meta *const *file, sinter_error *err)
+{
+    if ((*file)->file_size < walk->small_file_bytes) {
+        candidate_begin_section(walk);
+        candidate_add_run(walk, file, 1);
+        return SINTER_OK;
+    }
+    SINTER__CHECK(flush_candidate(walk, err));
+    return upgrade(walk, *file, err);
+}
+
 static sinter_status
 walk_section(task_walk *walk, const sinter_partition *partition, size_t section, sinter_error *err)
 {
-    const size_t run_count = sinter_partition_run_count(partition, section);
     const sinter_file_meta *const *files = NULL;
     size_t count = 0;
+    sinter_status st = SINTER_OK;
 
-    if (run_count > 1) {
-        candidate_begin_section(walk);
-        for (size_t r = 0; r < run_count; r++) {
-            files = sinter_partition_run(partition, section, r, &count);
-            candidate_add_run(walk, files, count);
-        }
+    if (sinter_partition_run_count(partition, section) > 1) {
+        collect_section(walk, partition, section);
         return SINTER_OK;
     }
     files = sinter_partition_run(partition, section, 0, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (files[i]->file_size < walk->small_file_bytes) {
-            candidate_begin_section(walk);
-            candidate_add_run(walk, &files[i], 1);
-        } else {
-            SINTER__CHECK(flush_candidate(walk, err));
-            SINTER__CHECK(upgrade(walk, files[i], err));
-        }
+    for (size_t i = 0; i < count && st == SINTER_OK; i++) {
+        st = walk_lonely_file(walk, &files[i], err);
     }
-    return SINTER_OK;
+    return st;
 }
 
 /* Files without rows belong to no section; they are retired and nothing is written for them. */
 static sinter_status
 retire_empty_files(task_walk *walk, sinter_error *err)
 {
-    for (size_t i = 0; i < walk->task->count; i++) {
-        if (walk->task->files[i].row_count == 0) {
-            SINTER__CHECK(retire(walk, &walk->task->files[i], SINTER_REASON_EMPTY, err));
-        }
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < walk->task->count && st == SINTER_OK; i++) {
+        const sinter_file_meta *file = &walk->task->files[i];
+
+        st = file->row_count == 0 ? retire(walk, file, SINTER_REASON_EMPTY, err) : SINTER_OK;
     }
-    return SINTER_OK;
+    return st;
 }
 
 static sinter_status
@@ -260,22 +293,28 @@ out:
     return st;
 }
 
+static sinter_status
+walk_file(task_walk *walk, const sinter_file_meta *file, sinter_error *err)
+{
+    sinter_reason reason = SINTER_REASON_FORCED;
+
+    if (file->row_count == 0) {
+        return retire(walk, file, SINTER_REASON_EMPTY, err);
+    }
+    (void)is_rewrite_forced(walk, file, &reason);
+    return rewrite_alone(walk, file, reason, err);
+}
+
 /* The file-rewrite task (spec 10): each file by itself, in the given order. */
 static sinter_status
 walk_files(task_walk *walk, sinter_error *err)
 {
-    for (size_t i = 0; i < walk->task->count; i++) {
-        const sinter_file_meta *file = &walk->task->files[i];
-        sinter_reason reason = SINTER_REASON_FORCED;
+    sinter_status st = SINTER_OK;
 
-        if (file->row_count == 0) {
-            SINTER__CHECK(retire(walk, file, SINTER_REASON_EMPTY, err));
-            continue;
-        }
-        (void)is_rewrite_forced(walk, file, &reason);
-        SINTER__CHECK(rewrite_alone(walk, file, reason, err));
+    for (size_t i = 0; i < walk->task->count && st == SINTER_OK; i++) {
+        st = walk_file(walk, &walk->task->files[i], err);
     }
-    return SINTER_OK;
+    return st;
 }
 
 void

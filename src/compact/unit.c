@@ -19,50 +19,49 @@ ranges_meet(const sinter_file_meta *a, const sinter_file_meta *b)
 
 /** The unit while it is checked. */
 typedef struct unit_check {
-    const sinter_file_meta *files;
-    size_t count;
-    const size_t *unit;
-    size_t unit_count;
-    int32_t output_level;
-    bool drop_delete;
-    bool *is_in_unit;
+    const sinter_unit *unit;
+    bool *is_member;       /* per file of the bucket */
     sinter_file_meta hull; /* smallest and largest key of the unit; row_count 0 without keys */
 } unit_check;
 
-static sinter_status
-note_members(unit_check *check, sinter_error *err)
+/* Widen the hull by a file's keys. */
+static void
+cover(sinter_file_meta *hull, const sinter_file_meta *file)
 {
-    for (size_t i = 0; i < check->unit_count; i++) {
-        const sinter_file_meta *file = NULL;
-
-        if (check->unit[i] >= check->count) {
-            return SINTER__ERR(err, SINTER_E_INVALID, "unit position %zu is outside of %zu files",
-                               check->unit[i], check->count);
-        }
-        file = &check->files[check->unit[i]];
-        if (check->is_in_unit[check->unit[i]]) {
-            return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
-                                  "the unit names the file %s twice", file->file_name);
-        }
-        check->is_in_unit[check->unit[i]] = true;
-        if (file->level > check->output_level) {
-            return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
-                                  "the file %s lies in level %d, below the output level %d",
-                                  file->file_name, file->level, check->output_level);
-        }
-        if (file->row_count == 0) {
-            continue;
-        }
-        if (check->hull.row_count == 0 ||
-            sinter__key_compare(file->min_key, check->hull.min_key) < 0) {
-            check->hull.min_key = file->min_key;
-        }
-        if (check->hull.row_count == 0 ||
-            sinter__key_compare(file->max_key, check->hull.max_key) > 0) {
-            check->hull.max_key = file->max_key;
-        }
-        check->hull.row_count = 1;
+    if (file->row_count == 0) {
+        return;
     }
+    if (hull->row_count == 0 || sinter__key_compare(file->min_key, hull->min_key) < 0) {
+        hull->min_key = file->min_key;
+    }
+    if (hull->row_count == 0 || sinter__key_compare(file->max_key, hull->max_key) > 0) {
+        hull->max_key = file->max_key;
+    }
+    hull->row_count = 1;
+}
+
+static sinter_status
+note_member(unit_check *check, size_t position, sinter_error *err)
+{
+    const sinter_unit *unit = check->unit;
+    const sinter_file_meta *file = NULL;
+
+    if (position >= unit->count) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "unit position %zu is outside of %zu files",
+                           position, unit->count);
+    }
+    file = &unit->files[position];
+    if (check->is_member[position]) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
+                              "the unit names the file %s twice", file->file_name);
+    }
+    check->is_member[position] = true;
+    if (file->level > unit->output_level) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
+                              "the file %s lies in level %d, below the output level %d",
+                              file->file_name, file->level, unit->output_level);
+    }
+    cover(&check->hull, file);
     return SINTER_OK;
 }
 
@@ -84,22 +83,22 @@ would_turn_round(const sinter_file_meta *other, const sinter_file_meta *member)
 
 /* May `other`, which is left out, stay beside `member`, which it overlaps? */
 static sinter_status
-check_pair(const unit_check *check, const sinter_file_meta *other, const sinter_file_meta *member,
+check_pair(const sinter_unit *unit, const sinter_file_meta *other, const sinter_file_meta *member,
            sinter_error *err)
 {
     const int order = sinter__run_order_compare(other, member);
     const bool is_younger = order < 0;
 
-    if (order == 0 || (is_younger && other->level >= check->output_level) ||
-        (!is_younger && other->level <= check->output_level) ||
+    if (order == 0 || (is_younger && other->level >= unit->output_level) ||
+        (!is_younger && other->level <= unit->output_level) ||
         (is_younger && would_turn_round(other, member))) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, other->file_name, -1,
                               "the unit leaves out %s (level %d), which overlaps %s (level %d) and "
                               "stands in the way to level %d",
                               other->file_name, other->level, member->file_name, member->level,
-                              check->output_level);
+                              unit->output_level);
     }
-    if (check->drop_delete && is_younger &&
+    if (unit->drop_delete && is_younger &&
         other->min_sequence_number <= member->max_sequence_number) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, other->file_name, -1,
                               "the unit drops deletes and leaves out %s, whose sequences begin at "
@@ -113,57 +112,61 @@ check_pair(const unit_check *check, const sinter_file_meta *other, const sinter_
 static sinter_status
 check_outsider(const unit_check *check, const sinter_file_meta *other, sinter_error *err)
 {
-    if (other->level == check->output_level && ranges_meet(other, &check->hull)) {
+    const sinter_unit *unit = check->unit;
+    sinter_status st = SINTER_OK;
+
+    if (other->level == unit->output_level && ranges_meet(other, &check->hull)) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, other->file_name, -1,
                               "the unit leaves out %s, which lies in the output level %d between "
                               "the keys of the unit",
-                              other->file_name, check->output_level);
+                              other->file_name, unit->output_level);
     }
-    for (size_t i = 0; i < check->unit_count; i++) {
-        const sinter_file_meta *member = &check->files[check->unit[i]];
+    /* A file can't be above and below the output level at once, so no file passes that is younger
+     * than one member and older than another. */
+    for (size_t i = 0; i < unit->member_count && st == SINTER_OK; i++) {
+        const sinter_file_meta *member = &unit->files[unit->members[i]];
 
-        if (!ranges_meet(other, member)) {
-            continue;
-        }
-        /* A file can't be above and below the output level at once, so no file passes that is
-         * younger than one member and older than another. */
-        SINTER__CHECK(check_pair(check, other, member, err));
+        st = ranges_meet(other, member) ? check_pair(unit, other, member, err) : SINTER_OK;
     }
-    return SINTER_OK;
+    return st;
+}
+
+static sinter_status
+check_unit(unit_check *check, sinter_error *err)
+{
+    const sinter_unit *unit = check->unit;
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < unit->count && st == SINTER_OK; i++) {
+        st = sinter__file_meta_check(&unit->files[i], err);
+    }
+    for (size_t i = 0; i < unit->member_count && st == SINTER_OK; i++) {
+        st = note_member(check, unit->members[i], err);
+    }
+    for (size_t i = 0; i < unit->count && st == SINTER_OK; i++) {
+        st = check->is_member[i] ? SINTER_OK : check_outsider(check, &unit->files[i], err);
+    }
+    return st;
 }
 
 sinter_status
-sinter_unit_check(const sinter_env *env, const sinter_file_meta *files, size_t count,
-                  const size_t *unit, size_t unit_count, int32_t output_level, int32_t max_level,
-                  bool drop_delete, sinter_error *err)
+sinter_unit_check(const sinter_env *env, const sinter_unit *given, sinter_error *err)
 {
-    unit_check check = {.files = files,
-                        .count = count,
-                        .unit = unit,
-                        .unit_count = unit_count,
-                        .output_level = output_level,
-                        .drop_delete = drop_delete};
+    sinter_unit unit = {.struct_size = (uint32_t)sizeof unit};
+    unit_check check = {.unit = &unit};
     sinter_status st = SINTER_OK;
 
-    SINTER__REQUIRE(err, env != NULL);
-    SINTER__REQUIRE(err, files != NULL || count == 0);
-    SINTER__REQUIRE(err, unit != NULL || unit_count == 0);
-    if (output_level < 1 || output_level > max_level) {
+    SINTER__REQUIRE(err, env != NULL && given != NULL);
+    SINTER__CHECK(sinter__struct_load(&unit, sizeof unit, given, "sinter_unit", err));
+    SINTER__REQUIRE(err, unit.files != NULL || unit.count == 0);
+    SINTER__REQUIRE(err, unit.members != NULL || unit.member_count == 0);
+    if (unit.output_level < 1 || unit.output_level > unit.max_level) {
         return SINTER__ERR(err, SINTER_E_INVALID, "the output level %d is outside of 1..%d",
-                           output_level, max_level);
+                           unit.output_level, unit.max_level);
     }
-    for (size_t i = 0; i < count; i++) {
-        SINTER__CHECK(sinter__file_meta_check(&files[i], err));
-    }
-    SINTER__TRY(SINTER__NEW(env, check.is_in_unit, count, err));
-    SINTER__TRY(note_members(&check, err));
-    for (size_t i = 0; i < count; i++) {
-        if (!check.is_in_unit[i]) {
-            SINTER__TRY(check_outsider(&check, &files[i], err));
-        }
-    }
-out:
-    sinter__free(env, check.is_in_unit);
+    SINTER__CHECK(SINTER__NEW(env, check.is_member, unit.count, err));
+    st = check_unit(&check, err);
+    sinter__free(env, check.is_member);
     return st;
 }
 

@@ -79,19 +79,21 @@ open_next_section(sinter_view *view, sinter_error *err)
 }
 
 static sinter_status
-check_files(const sinter_file_meta *files, size_t count, sinter_error *err)
+check_files(const sinter_view_source *source, sinter_error *err)
 {
-    if (count > UINT32_MAX) {
-        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "%zu files are more than 2^32 - 1", count);
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, source->base_dir != NULL);
+    SINTER__REQUIRE(err, source->files != NULL || source->count == 0);
+    SINTER__REQUIRE(err, source->count <= UINT32_MAX);
+    for (size_t i = 0; i < source->count && st == SINTER_OK; i++) {
+        st = sinter__file_meta_check(&source->files[i], err);
     }
-    for (size_t i = 0; i < count; i++) {
-        SINTER__CHECK(sinter__file_meta_check(&files[i], err));
-    }
-    return SINTER_OK;
+    return st;
 }
 
 static sinter_status
-load_options(sinter_view *view, const sinter_compact_options *compact_options,
+load_options(sinter_view *view, const sinter_view_source *source,
              const sinter_view_options *options, sinter_error *err)
 {
     view->view.struct_size = (uint32_t)sizeof view->view;
@@ -99,60 +101,67 @@ load_options(sinter_view *view, const sinter_compact_options *compact_options,
         SINTER__CHECK(sinter__struct_load(&view->view, sizeof view->view, options,
                                           "sinter_view_options", err));
     }
-    return sinter__compact_options_load(compact_options, &view->options, err);
+    return sinter__compact_options_load(source->options, &view->options, err);
 }
 
 static void
-configure(sinter_view *view, const sinter_format *format, const char *base_dir,
-          const sinter_order *order)
+configure(sinter_view *view, const sinter_view_source *source)
 {
-    const char *spill_dir = view->view.spill_dir != NULL ? view->view.spill_dir : base_dir;
+    const char *spill_dir = view->view.spill_dir != NULL ? view->view.spill_dir : source->base_dir;
     sinter__merge_config *config = &view->config;
 
     sinter__merge_config_init(config, &view->options, spill_dir);
     config->merge.drop_delete = !view->view.keep_deletes;
-    config->read.format = format != NULL ? format : sinter_format_sst();
-    config->read.base_dir = base_dir;
-    config->read.keys_only = view->view.keys_only && order == NULL;
+    config->read.format = source->format != NULL ? source->format : sinter_format_sst();
+    config->read.base_dir = source->base_dir;
+    config->read.keys_only = view->view.keys_only && source->order == NULL;
     config->read.has_begin_key = view->view.has_begin_key;
     config->read.has_end_key = view->view.has_end_key;
     config->read.begin_key = view->view.begin_key;
     config->read.end_key = view->view.end_key;
     config->read.counters = &view->read;
-    config->order = order;
+    config->order = source->order;
 }
 
-sinter_status
-sinter_view_open(const sinter_env *env, const sinter_format *format, const char *base_dir,
-                 const sinter_file_meta *files, size_t count,
-                 const sinter_compact_options *compact_options, const sinter_order *order,
-                 const sinter_view_options *options, sinter_view **out, sinter_error *err)
+static sinter_status
+partition_files(sinter_view *view, const sinter_view_source *source, sinter_error *err)
 {
-    sinter_view *view = NULL;
+    const sinter_env *env = &view->env;
     size_t run_count = 0;
-    sinter_status st = SINTER_OK;
 
-    SINTER__REQUIRE(err, env != NULL && out != NULL);
-    *out = NULL;
-    SINTER__REQUIRE(err, base_dir != NULL && env->io != NULL);
-    SINTER__REQUIRE(err, files != NULL || count == 0);
-
-    SINTER__TRY(SINTER__NEW(env, view, 1, err));
-    view->env = *env;
-    SINTER__TRY(load_options(view, compact_options, options, err));
-    SINTER__TRY(check_files(files, count, err));
-    configure(view, format, base_dir, order);
-    if (env->memory == NULL) {
-        SINTER__TRY(sinter_memory_create(env, view->options.memory_bytes, &view->own_memory, err));
-        view->env.memory = view->own_memory;
-    }
-    SINTER__TRY(sinter_partition_create(env, files, count, &view->partition, err));
+    SINTER__CHECK(
+        sinter_partition_create(env, source->files, source->count, &view->partition, err));
     for (size_t s = 0; s < sinter_partition_section_count(view->partition); s++) {
         const size_t runs = sinter_partition_run_count(view->partition, s);
 
         run_count = runs > run_count ? runs : run_count;
     }
-    SINTER__TRY(SINTER__NEW(env, view->runs, run_count, err));
+    return SINTER__NEW(env, view->runs, run_count, err);
+}
+
+sinter_status
+sinter_view_open(const sinter_env *env, const sinter_view_source *given,
+                 const sinter_view_options *options, sinter_view **out, sinter_error *err)
+{
+    sinter_view_source source = {.struct_size = (uint32_t)sizeof source};
+    sinter_view *view = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, env->io != NULL && given != NULL);
+    SINTER__CHECK(sinter__struct_load(&source, sizeof source, given, "sinter_view_source", err));
+    SINTER__CHECK(check_files(&source, err));
+
+    SINTER__TRY(SINTER__NEW(env, view, 1, err));
+    view->env = *env;
+    SINTER__TRY(load_options(view, &source, options, err));
+    configure(view, &source);
+    if (env->memory == NULL) {
+        SINTER__TRY(sinter_memory_create(env, view->options.memory_bytes, &view->own_memory, err));
+        view->env.memory = view->own_memory;
+    }
+    SINTER__TRY(partition_files(view, &source, err));
     *out = view;
     view = NULL;
 out:
@@ -164,22 +173,23 @@ sinter_status
 sinter_view_next(sinter_view *view, sinter_range *ranges, size_t capacity, size_t *count_out,
                  sinter_error *err)
 {
-    sinter_status st = SINTER_OK;
+    sinter_status st = SINTER_END;
 
     SINTER__REQUIRE(err, view != NULL && ranges != NULL && capacity > 0 && count_out != NULL);
     *count_out = 0;
-    for (;;) {
-        if (view->merge == NULL) {
-            SINTER__CHECK(open_next_section(view, err));
+    while (st == SINTER_END) {
+        st = view->merge == NULL ? open_next_section(view, err) : SINTER_OK;
+        if (st != SINTER_OK) {
+            return st; /* SINTER_END: no more sections */
         }
         st = sinter_merge_next(sinter__section_merge_get(view->merge), ranges, capacity, count_out,
                                err);
-        if (st != SINTER_END) {
-            return st;
+        if (st == SINTER_END) {
+            sinter__section_merge_close(view->merge);
+            view->merge = NULL;
         }
-        sinter__section_merge_close(view->merge);
-        view->merge = NULL;
     }
+    return st;
 }
 
 void

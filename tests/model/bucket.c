@@ -32,10 +32,21 @@ bucket_init(bucket *b, sinter_io *backend, const char *dir, bool is_columnar)
         b->format = *sinter_format_sst();
     }
     b->write = (sinter_write_options){.struct_size = sizeof b->write, .codec = SINTER_CODEC_NONE};
-    b->files = calloc(BUCKET_FILES_MAX, sizeof *b->files);
-    if (b->files == NULL) {
-        abort();
+}
+
+/* Room for one more file. */
+static bucket_file *
+next_file(bucket *b)
+{
+    if (b->count == b->capacity) {
+        b->capacity = 2 * b->capacity + 64;
+        b->files = realloc(b->files, b->capacity * sizeof *b->files);
+        if (b->files == NULL) {
+            abort();
+        }
     }
+    b->files[b->count] = (bucket_file){0};
+    return &b->files[b->count];
 }
 
 void
@@ -201,16 +212,14 @@ records_copy(bucket *b, const test_record *records, size_t count, test_run *out)
 void
 bucket_add(bucket *b, const test_record *records, size_t count, int32_t level)
 {
-    bucket_file *file = &b->files[b->count++];
+    bucket_file *file = next_file(b);
     sinter_file_stats stats = {.struct_size = sizeof stats};
     sinter_writer *writer = NULL;
     sinter_error err = SINTER_ERROR_INIT;
     char path[PATH_BYTES];
     char name[64];
 
-    if (b->count > BUCKET_FILES_MAX) {
-        abort();
-    }
+    b->count++;
     snprintf(name, sizeof name, "in-%llu%s", (unsigned long long)b->names++, b->format.extension);
     bucket_path(b, name, path);
     b->write.level = level;
@@ -313,6 +322,18 @@ read_file(bucket *b, const char *path, collected *out, sinter_error *err)
     return st == SINTER_END ? SINTER_OK : st;
 }
 
+sinter_status
+bucket_read(bucket *b, const char *name, test_run *out, sinter_error *err)
+{
+    collected rows = {.pool = &b->pool, .has_order_callback = b->has_order_callback};
+    char path[PATH_BYTES];
+    const sinter_status st = read_file(b, bucket_path(b, name, path), &rows, err);
+
+    records_copy(b, rows.records, rows.count, out);
+    free(rows.records);
+    return st;
+}
+
 /* What the records say a file's metadata has to be. */
 static bool
 meta_fits(const sinter_file_meta *meta, const test_run *run, uint64_t size, char *text)
@@ -366,27 +387,21 @@ find_file(const bucket *b, const char *name)
 static bool
 add_after(bucket *b, const sinter_file_meta *meta, char *text)
 {
-    bucket_file *file = &b->files[b->count];
-    collected rows = {.pool = &b->pool, .has_order_callback = b->has_order_callback};
+    bucket_file *file = next_file(b);
     sinter_error err = SINTER_ERROR_INIT;
     uint64_t size = 0;
     char path[PATH_BYTES];
-    bool is_good = true;
 
     meta_copy(b, meta, &file->meta);
     file->meta.upgraded_from = -1;
-    bucket_path(b, meta->file_name, path);
-    if (read_file(b, path, &rows, &err) != SINTER_OK) {
-        snprintf(text, BUCKET_TEXT_BYTES, "new file %.100s can't be read: %.300s", path, err.text);
-        free(rows.records);
+    if (bucket_read(b, meta->file_name, &file->run, &err) != SINTER_OK) {
+        snprintf(text, BUCKET_TEXT_BYTES, "new file %.100s can't be read: %.300s", meta->file_name,
+                 err.text);
         return false;
     }
-    records_copy(b, rows.records, rows.count, &file->run);
-    file->hash = file_hash(b, path, &size);
-    is_good = meta_fits(&file->meta, &file->run, size, text);
-    free(rows.records);
+    file->hash = file_hash(b, bucket_path(b, meta->file_name, path), &size);
     b->count++;
-    return is_good;
+    return meta_fits(&file->meta, &file->run, size, text);
 }
 
 bool
@@ -517,6 +532,17 @@ is_older(const sinter_file_meta *a, const sinter_file_meta *b)
     return strcmp(a->file_name, b->file_name) < 0;
 }
 
+uint32_t
+bucket_age(const bucket *b, size_t position)
+{
+    uint32_t age = 0;
+
+    for (size_t i = 0; i < b->count; i++) {
+        age += is_older(&b->files[i].meta, &b->files[position].meta) ? 1 : 0;
+    }
+    return age;
+}
+
 void
 bucket_runs(const bucket *b, const size_t *positions, size_t count, test_runs *out)
 {
@@ -527,11 +553,8 @@ bucket_runs(const bucket *b, const size_t *positions, size_t count, test_runs *o
     out->items = test_pool_take(&out->pool, (run_count + 1) * sizeof *out->items);
     for (size_t i = 0; i < run_count; i++) {
         const bucket_file *file = &b->files[positions == NULL ? i : positions[i]];
-        uint32_t origin = 0;
+        const uint32_t origin = bucket_age(b, positions == NULL ? i : positions[i]);
 
-        for (size_t j = 0; j < b->count; j++) {
-            origin += is_older(&b->files[j].meta, &file->meta) ? 1 : 0;
-        }
         out->items[i].count = file->run.count;
         out->items[i].records =
             test_pool_take(&out->pool, (file->run.count + 1) * sizeof(test_record));
@@ -584,14 +607,20 @@ read_view(bucket *b, const sinter_compact_options *options, const sinter_view_op
           collected *rows, sinter_error *err)
 {
     sinter_file_meta *metas = calloc(b->count + 1, sizeof *metas);
+    const sinter_view_source source = {.struct_size = sizeof source,
+                                       .format = &b->format,
+                                       .base_dir = b->dir,
+                                       .files = metas,
+                                       .count = b->count,
+                                       .options = options,
+                                       .order = b->has_order_callback ? &bucket_order : NULL};
     sinter_view *view = NULL;
     sinter_status st = SINTER_OK;
 
     for (size_t i = 0; metas != NULL && i < b->count; i++) {
         metas[i] = b->files[i].meta;
     }
-    st = sinter_view_open(&b->env, &b->format, b->dir, metas, b->count, options,
-                          b->has_order_callback ? &bucket_order : NULL, view_options, &view, err);
+    st = sinter_view_open(&b->env, &source, view_options, &view, err);
     while (st == SINTER_OK) {
         sinter_range ranges[RANGES];
         size_t count = 0;

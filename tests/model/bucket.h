@@ -11,7 +11,7 @@
 #include "support/columnar.h"
 #include "support/count_io.h"
 
-enum { BUCKET_FILES_MAX = 1024, BUCKET_TEXT_BYTES = 512 };
+enum { BUCKET_TEXT_BYTES = 512 };
 
 /** One file: its metadata, and its records as they were read back or written. */
 typedef struct bucket_file {
@@ -33,6 +33,7 @@ typedef struct bucket {
     sinter_write_options write;
     bucket_file *files;
     size_t count;
+    size_t capacity;
     uint64_t names;
     int64_t clock_ms; /* creation time of the next file */
     test_pool pool;
@@ -68,6 +69,14 @@ extern const sinter_order bucket_order;
  *  records. False: `text_out` says what is wrong. */
 bool
 bucket_apply(bucket *b, const sinter_compact_result *result, char *text_out);
+
+/** Read a file of the directory; records live as long as the bucket. */
+sinter_status
+bucket_read(bucket *b, const char *name, test_run *out, sinter_error *err);
+
+/** Age of each file among all of the bucket, 0 = oldest (spec 1). */
+uint32_t
+bucket_age(const bucket *b, size_t position);
 
 /** Are the files of the bucket, and nothing else, in the directory, byte for byte as they were? */
 bool

@@ -446,6 +446,21 @@ run_task(property_case *c, const unit *u, sinter_compact_result **out, sinter_er
     return st;
 }
 
+static sinter_status
+check_unit(property_case *c, const unit *u, sinter_error *err)
+{
+    const sinter_unit picked = {.struct_size = sizeof picked,
+                                .output_level = u->output_level,
+                                .max_level = LEVEL_MAX,
+                                .drop_delete = u->drop_delete,
+                                .files = u->all,
+                                .count = c->bucket.count,
+                                .members = u->positions,
+                                .member_count = u->count};
+
+    return sinter_unit_check(&c->bucket.env, &picked, err);
+}
+
 static bool
 compact_once(property_case *c, bool *can_go_on)
 {
@@ -461,8 +476,7 @@ compact_once(property_case *c, bool *can_go_on)
     if (u.count == 0) {
         return true;
     }
-    st = sinter_unit_check(&c->bucket.env, u.all, c->bucket.count, u.positions, u.count,
-                           u.output_level, LEVEL_MAX, u.drop_delete, &err);
+    st = check_unit(c, &u, &err);
     snprintf(c->text, sizeof c->text, "%.400s", err.text);
     if (st != SINTER_OK) {
         return fail(c, "a unit that is right was refused");

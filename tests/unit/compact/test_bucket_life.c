@@ -98,7 +98,7 @@ compact_some(life *l)
     size_t count = 0;
     const int32_t level = 1 + (int32_t)test_rng_below(rng, 5);
     const uint32_t percent = test_rng_chance(rng, 30) ? 100 : (uint32_t)test_rng_below(rng, 100);
-    bool drop_delete = false;
+    sinter_unit picked = {.struct_size = sizeof picked, .output_level = level, .max_level = 5};
     sinter_file_meta *unit = calloc(w->count + 1, sizeof *unit);
     sinter_compact_task task;
     sinter_error err = SINTER_ERROR_INIT;
@@ -109,13 +109,16 @@ compact_some(life *l)
             places[count++] = i;
         }
     }
-    drop_delete =
+    picked.drop_delete =
         sinter_unit_drops_deletes(w->files, w->count, level, false, test_rng_chance(rng, 10));
-    if (sinter_unit_check(&w->env, w->files, w->count, places, count, level, 5, drop_delete,
-                          NULL) == SINTER_OK) {
+    picked.files = w->files;
+    picked.count = w->count;
+    picked.members = places;
+    picked.member_count = count;
+    if (sinter_unit_check(&w->env, &picked, NULL) == SINTER_OK) {
         world_task(w, places, count, unit, &task);
         task.output_level = level;
-        task.drop_delete = drop_delete;
+        task.drop_delete = picked.drop_delete;
         cr_assert_eq(world_compact(w, &task, &err), SINTER_OK, "seed %" PRIu64 ": %s: %s", l->seed,
                      sinter_status_name(err.status), err.text);
         cr_assert_eq(sinter_files_check(&w->env, w->files, w->count, &err), SINTER_OK,

@@ -11,11 +11,19 @@ TestSuite(field_faults, .timeout = 60);
 enum { MAX_LEVEL = 5 };
 
 static sinter_status
-check(const sinter_file_meta *files, size_t count, const size_t *unit, size_t unit_count,
+check(const sinter_file_meta *files, size_t count, const size_t *members, size_t member_count,
       int32_t output_level, bool drop_delete, sinter_error *err)
 {
-    return sinter_unit_check(sinter_env_default(), files, count, unit, unit_count, output_level,
-                             MAX_LEVEL, drop_delete, err);
+    const sinter_unit unit = {.struct_size = sizeof unit,
+                              .output_level = output_level,
+                              .max_level = MAX_LEVEL,
+                              .drop_delete = drop_delete,
+                              .files = files,
+                              .count = count,
+                              .members = members,
+                              .member_count = member_count};
+
+    return sinter_unit_check(sinter_env_default(), &unit, err);
 }
 
 Test(field_faults, f01_a_unit_that_steps_over_a_run)
@@ -278,7 +286,14 @@ Test(compact_unit, metadata_that_makes_no_sense_is_refused_by_name)
 Test(compact_unit, every_allocation_may_fail)
 {
     const sinter_file_meta files[] = {file_of("a", 0, "a", "c"), file_of("b", 1, "b", "d")};
-    const size_t unit[] = {0, 1};
+    const size_t members[] = {0, 1};
+    const sinter_unit unit = {.struct_size = sizeof unit,
+                              .output_level = 2,
+                              .max_level = MAX_LEVEL,
+                              .files = files,
+                              .count = 2,
+                              .members = members,
+                              .member_count = 2};
     sinter_status unit_st = SINTER_E_NOMEM;
     sinter_status files_st = SINTER_E_NOMEM;
 
@@ -286,7 +301,7 @@ Test(compact_unit, every_allocation_may_fail)
         fault_alloc fault;
 
         fault_alloc_init(&fault, n);
-        unit_st = sinter_unit_check(&fault.env, files, 2, unit, 2, 2, MAX_LEVEL, true, NULL);
+        unit_st = sinter_unit_check(&fault.env, &unit, NULL);
         cr_assert(unit_st == SINTER_OK || unit_st == SINTER_E_NOMEM);
         fault_alloc_init(&fault, n);
         files_st = sinter_files_check(&fault.env, files, 2, NULL);

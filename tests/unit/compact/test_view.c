@@ -114,6 +114,7 @@ Test(compact_view, the_order_of_the_file_list_does_not_matter)
 Test(compact_view, keys_can_be_read_without_their_values)
 {
     const sinter_view_options options = {.struct_size = sizeof options, .keys_only = true};
+    sinter_view_source source = {.struct_size = sizeof source, .base_dir = world_dir};
     sinter_view *view = NULL;
     sinter_range ranges[4];
     size_t count = 0;
@@ -121,9 +122,9 @@ Test(compact_view, keys_can_be_read_without_their_values)
     world w;
 
     set_up(&w);
-    cr_assert_eq(sinter_view_open(&w.env, &w.format, world_dir, w.files, w.count, NULL, NULL,
-                                  &options, &view, NULL),
-                 SINTER_OK);
+    source.files = w.files;
+    source.count = w.count;
+    cr_assert_eq(sinter_view_open(&w.env, &source, &options, &view, NULL), SINTER_OK);
     while (sinter_view_next(view, ranges, 4, &count, NULL) == SINTER_OK) {
         for (size_t i = 0; i < count; i++) {
             rows += ranges[i].count;
@@ -137,6 +138,8 @@ Test(compact_view, keys_can_be_read_without_their_values)
 Test(compact_view, no_files_are_an_empty_view)
 {
     const sinter_file_meta empty = file_empty("nothing.sst", 0);
+    const sinter_view_source source = {
+        .struct_size = sizeof source, .base_dir = world_dir, .files = &empty, .count = 1};
     sinter_view *view = NULL;
     sinter_range range;
     size_t count = 0;
@@ -144,9 +147,8 @@ Test(compact_view, no_files_are_an_empty_view)
 
     world_init(&w, false, NULL);
     cr_expect_str_eq(text_of(&w, NULL), "");
-    cr_assert_eq(
-        sinter_view_open(&w.env, NULL, world_dir, &empty, 1, NULL, NULL, NULL, &view, NULL),
-        SINTER_OK, "a file without rows is not opened");
+    cr_assert_eq(sinter_view_open(&w.env, &source, NULL, &view, NULL), SINTER_OK,
+                 "a file without rows is not opened");
     cr_expect_eq(sinter_view_next(view, &range, 1, &count, NULL), SINTER_END);
     sinter_view_close(view);
     sinter_view_close(NULL);
@@ -156,26 +158,33 @@ Test(compact_view, no_files_are_an_empty_view)
 Test(compact_view, bad_arguments_are_refused)
 {
     const sinter_view_options no_size = {.struct_size = 0};
-    sinter_compact_options bad;
-    sinter_file_meta file = file_of("a/b", 0, "a", "b");
+    sinter_compact_options bad_options;
+    const sinter_file_meta bad_file = file_of("a/b", 0, "a", "b");
+    sinter_view_source good = {.struct_size = sizeof good, .base_dir = world_dir};
+    sinter_view_source bad[5];
     sinter_view *view = NULL;
     world w;
 
     world_init(&w, false, NULL);
-    sinter_compact_options_init(&bad);
-    bad.block_bytes = 0;
-    cr_expect_eq(sinter_view_open(&w.env, NULL, NULL, NULL, 0, NULL, NULL, NULL, &view, NULL),
-                 SINTER_E_INVALID);
-    cr_expect_eq(sinter_view_open(&w.env, NULL, world_dir, NULL, 1, NULL, NULL, NULL, &view, NULL),
-                 SINTER_E_INVALID);
-    cr_expect_eq(
-        sinter_view_open(&w.env, NULL, world_dir, NULL, 0, NULL, NULL, &no_size, &view, NULL),
-        SINTER_E_INVALID);
-    cr_expect_eq(sinter_view_open(&w.env, NULL, world_dir, NULL, 0, &bad, NULL, NULL, &view, NULL),
-                 SINTER_E_INVALID);
-    cr_expect_eq(sinter_view_open(&w.env, NULL, world_dir, &file, 1, NULL, NULL, NULL, &view, NULL),
-                 SINTER_E_INVALID);
+    sinter_compact_options_init(&bad_options);
+    bad_options.block_bytes = 0;
+    for (size_t i = 0; i < 5; i++) {
+        bad[i] = good;
+    }
+    bad[0].struct_size = 0;
+    bad[1].base_dir = NULL;
+    bad[2].count = 1;
+    bad[3].options = &bad_options;
+    bad[4].files = &bad_file;
+    bad[4].count = 1;
+    for (size_t i = 0; i < 5; i++) {
+        cr_expect_eq(sinter_view_open(&w.env, &bad[i], NULL, &view, NULL), SINTER_E_INVALID, "%zu",
+                     i);
+    }
+    cr_expect_eq(sinter_view_open(&w.env, &good, &no_size, &view, NULL), SINTER_E_INVALID);
     cr_expect_null(view);
+    cr_assert_eq(sinter_view_open(&w.env, &good, NULL, &view, NULL), SINTER_OK);
+    sinter_view_close(view);
     world_fini(&w);
 }
 

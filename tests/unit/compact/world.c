@@ -289,13 +289,18 @@ add_row(world_rows *out, const sinter_batch *batch, uint32_t row)
 void
 world_read(world *w, const sinter_view_options *options, world_rows *out)
 {
+    const sinter_view_source source = {.struct_size = sizeof source,
+                                       .format = &w->format,
+                                       .base_dir = world_dir,
+                                       .files = w->files,
+                                       .count = w->count,
+                                       .options = &w->options};
     sinter_view *view = NULL;
     sinter_range ranges[8];
     size_t count = 0;
 
     *out = (world_rows){.err = SINTER_ERROR_INIT};
-    out->status = sinter_view_open(&w->env, &w->format, world_dir, w->files, w->count, &w->options,
-                                   NULL, options, &view, &out->err);
+    out->status = sinter_view_open(&w->env, &source, options, &view, &out->err);
     while (out->status == SINTER_OK) {
         out->status = sinter_view_next(view, ranges, 8, &count, &out->err);
         for (size_t i = 0; out->status == SINTER_OK && i < count; i++) {
