@@ -235,6 +235,10 @@ dump_piece(const char *data, size_t size, void *ctx)
 {
     dump_target *target = ctx;
 
+    /* jansson goes on after a failed member name, so the failure has to stay. */
+    if (target->status != SINTER_OK) {
+        return -1;
+    }
     target->status = sinter_text_append(target->out, data, size, target->err);
     return target->status == SINTER_OK ? 0 : -1;
 }
@@ -250,7 +254,8 @@ sinter__doc_writer_end(sinter__doc_writer *writer, json_t *root, uint32_t flags,
     dump_target target = {.out = out, .err = err};
 
     if (writer->status == SINTER_OK &&
-        json_dump_callback(root, dump_piece, &target, dump_flags) != 0) {
+        (json_dump_callback(root, dump_piece, &target, dump_flags) != 0 ||
+         target.status != SINTER_OK)) {
         writer->status = SINTER_E_NOMEM;
     }
     json_decref(root);
