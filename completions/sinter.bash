@@ -24,25 +24,25 @@ _sinter() {
     fi
     case $verb in
     ingest)
-        options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --progress --quiet --help$keys" ;;
+        options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
     compact)
-        options="--output-level --max-level --unit --full --drop-delete --base-dir --result --catalog-out --json --dry-run --option --io --memory --progress --quiet --help$keys" ;;
+        options="--output-level --max-level --unit --full --drop-delete --base-dir --result --catalog-out --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
     plan)
-        options="--output-level --max-level --unit --full --drop-delete --base-dir --explain --json --option --io --memory --help$keys" ;;
+        options="--output-level --max-level --unit --full --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
     scan)
-        options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --help$keys" ;;
+        options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     get)
-        options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --help$keys" ;;
+        options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     inspect)
-        options="--blocks --base-dir --sections --json --io --memory --help" ;;
+        options="--blocks --base-dir --sections --json --io --memory --verbose --help" ;;
     verify)
-        options="--base-dir --json --io --memory --progress --quiet --help" ;;
+        options="--base-dir --json --io --memory --verbose --progress --quiet --help" ;;
     gc)
-        options="--older-than --json --dry-run --io --memory --progress --quiet --help" ;;
+        options="--older-than --json --dry-run --io --memory --verbose --progress --quiet --help" ;;
     options)
         options="--json --help" ;;
     version)
-        options="--json --io --memory --help" ;;
+        options="--json --io --memory --verbose --help" ;;
     esac
     case $word in
     -*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

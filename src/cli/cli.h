@@ -72,6 +72,7 @@ typedef struct cli_common {
     bool help;
     bool json;
     bool quiet;
+    bool verbose;
     bool dry_run;
     int32_t progress; /* CLI_PROGRESS_* */
     int32_t io;       /* sinter_io_kind */
@@ -88,7 +89,7 @@ enum { CLI_PROGRESS_AUTO = 0, CLI_PROGRESS_ALWAYS = 1, CLI_PROGRESS_NEVER = 2 };
 /** Groups of common options that a verb takes. */
 enum {
     CLI_TAKES_JSON = 1u << 0,
-    CLI_TAKES_IO = 1u << 1,       /* --io, --memory */
+    CLI_TAKES_IO = 1u << 1,       /* --io, --memory, --verbose */
     CLI_TAKES_PROGRESS = 1u << 2, /* --progress, --quiet */
     CLI_TAKES_DRY_RUN = 1u << 3,
     CLI_TAKES_SETTINGS = 1u << 4 /* -o key=value and every key as an option */

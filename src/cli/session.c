@@ -20,7 +20,7 @@ on_log(void *ctx, const sinter_event *event)
 {
     const cli *session = ctx;
 
-    if (!session->is_quiet && event->text != NULL) {
+    if (session->is_verbose && event->text != NULL) {
         cli_note("%s%s%s", event->file != NULL ? event->file : "", event->file != NULL ? ": " : "",
                  event->text);
     }
@@ -32,7 +32,8 @@ wants_progress(const cli_verb *verb, const cli_common *common)
     if ((verb->takes & CLI_TAKES_PROGRESS) == 0 || common->progress == CLI_PROGRESS_NEVER) {
         return false;
     }
-    return common->progress == CLI_PROGRESS_ALWAYS || (!common->quiet && isatty(STDERR_FILENO));
+    return common->progress == CLI_PROGRESS_ALWAYS ||
+           (!common->quiet && isatty(STDERR_FILENO) != 0);
 }
 
 int
@@ -44,7 +45,7 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
 
     memset(session, 0, sizeof *session);
     session->verb = verb;
-    session->is_quiet = common->quiet;
+    session->is_verbose = common->verbose;
     session->progress.is_on = wants_progress(verb, common);
     session->progress.is_terminal = isatty(STDERR_FILENO) != 0;
     session->listener = (sinter_listener){

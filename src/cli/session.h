@@ -14,7 +14,7 @@ struct cli {
     sinter_listener listener;
     cli_progress progress;
     const cli_verb *verb;
-    bool is_quiet;
+    bool is_verbose;
 };
 
 /** Make the environment that the common options ask for. @return an exit code */
