@@ -248,9 +248,10 @@ sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
         SINTER__CHECK(sinter__scratch_fit(writer->env, &writer->stored,
                                           sinter__codec_bound(writer->codec_id, (size_t)size),
                                           err));
-        SINTER__CHECK(sinter__codec_encode(&writer->codec, writer->codec_id, writer->codec_level,
-                                           (sinter_bytes){writer->body.data, (size_t)size},
-                                           writer->stored.data, &stored_size, err));
+        SINTER__CHECK(sinter__codec_encode(
+            &writer->codec, (sinter__codec_choice){writer->codec_id, writer->codec_level},
+            (sinter_bytes){writer->body.data, (size_t)size}, writer->stored.data, &stored_size,
+            err));
         stored = writer->stored.data;
     }
     header.stored_bytes = stored_size;

@@ -67,7 +67,7 @@ sinter__sst_key_part_bound(uint32_t rows, size_t key_bytes)
     const size_t row_bytes = sizeof(uint32_t) + sizeof(int64_t) + 1 + sizeof(uint32_t);
 
     return SINTER__SST_KEY_HEADER_BYTES + rows * row_bytes + key_bytes +
-           2 * SINTER__SST_SLACK_BYTES;
+           (size_t)2 * SINTER__SST_SLACK_BYTES;
 }
 
 size_t
@@ -367,6 +367,7 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
     assert(entry->key_raw >= SINTER__SST_KEY_HEADER_BYTES);
     out->values = NULL;
     SINTER__CHECK(open_part(decoder, &part, &decoder->key_raw, &raw, err));
+    assert(raw != NULL);
     fault = get_key_header(raw, entry, &header);
     if (fault != NULL) {
         return fail_keys(decoder, entry, fault, err);

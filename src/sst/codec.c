@@ -171,11 +171,11 @@ decode_lz4(sinter_bytes stored, uint8_t *out, size_t raw_size, sinter_error *err
 #endif
 
 sinter_status
-sinter__codec_encode(sinter__codec *self, int codec, int level, sinter_bytes raw, uint8_t *out,
-                     size_t *size_out, sinter_error *err)
+sinter__codec_encode(sinter__codec *self, sinter__codec_choice choice, sinter_bytes raw,
+                     uint8_t *out, size_t *size_out, sinter_error *err)
 {
     assert(raw.size <= SINTER_BLOCK_BYTES_MAX);
-    switch (codec) {
+    switch (choice.codec) {
     case SINTER_CODEC_NONE:
         if (raw.size > 0) {
             memcpy(out, raw.data, raw.size);
@@ -187,9 +187,9 @@ sinter__codec_encode(sinter__codec *self, int codec, int level, sinter_bytes raw
         return encode_lz4(self, raw, out, size_out, err);
 #endif
     case SINTER_CODEC_ZSTD:
-        return encode_zstd(self, level, raw, out, size_out, err);
+        return encode_zstd(self, choice.level, raw, out, size_out, err);
     default:
-        return sinter__codec_check(codec, err);
+        return sinter__codec_check(choice.codec, err);
     }
 }
 

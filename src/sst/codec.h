@@ -15,6 +15,12 @@ typedef struct sinter__codec {
     uint64_t reserved_bytes; /* of the contexts, in the memory budget */
 } sinter__codec;
 
+/** A codec and how hard it tries. */
+typedef struct sinter__codec_choice {
+    int codec;
+    int level; /* zstd; 0 counts as 1 */
+} sinter__codec_choice;
+
 /** Refuse a codec that this build has not, by name: SINTER_E_UNSUPPORTED. */
 sinter_status
 sinter__codec_check(int codec, sinter_error *err);
@@ -37,8 +43,8 @@ sinter__codec_may_expand(int codec, uint64_t stored, uint64_t raw);
  * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (the budget), SINTER_E_UNSUPPORTED
  */
 sinter_status
-sinter__codec_encode(sinter__codec *self, int codec, int level, sinter_bytes raw, uint8_t *out,
-                     size_t *size_out, sinter_error *err);
+sinter__codec_encode(sinter__codec *self, sinter__codec_choice choice, sinter_bytes raw,
+                     uint8_t *out, size_t *size_out, sinter_error *err);
 
 /**
  * Decode into exactly `raw_size` bytes.

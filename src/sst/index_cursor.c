@@ -320,7 +320,9 @@ take_child(sinter__index_cursor *cursor, page_ref *out, sinter_error *err)
 static sinter_status
 leave_exhausted(sinter__index_cursor *cursor, sinter_error *err)
 {
-    while (cursor->depth > 0 && cursor->path[cursor->depth - 1].left == 0) {
+    sinter_status st = SINTER_OK;
+
+    while (st == SINTER_OK && cursor->depth > 0 && cursor->path[cursor->depth - 1].left == 0) {
         const sinter__extent place = cursor->path[cursor->depth - 1].place;
 
         if (place.offset < cursor->floor) {
@@ -329,10 +331,10 @@ leave_exhausted(sinter__index_cursor *cursor, sinter_error *err)
         cursor->floor = place.offset + place.size;
         cursor->depth--;
         if (cursor->leave != NULL) {
-            SINTER__CHECK(cursor->leave(cursor->leave_ctx, place, err));
+            st = cursor->leave(cursor->leave_ctx, place, err);
         }
     }
-    return SINTER_OK;
+    return st;
 }
 
 static page_ref
@@ -414,20 +416,27 @@ take_child_for(sinter__index_cursor *cursor, sinter_bytes key, page_ref *out, si
     return SINTER_END;
 }
 
+/** Go from the root, which is loaded, to the leaf that the key belongs to. */
+static sinter_status
+descend_to(sinter__index_cursor *cursor, sinter_bytes key, sinter__leaf *leaf, sinter_error *err)
+{
+    page_ref child = {.level = 0};
+
+    SINTER__CHECK(take_child_for(cursor, key, &child, err));
+    while (child.level > 0) {
+        SINTER__CHECK(load_upper(cursor, &child, err));
+        SINTER__CHECK(take_child_for(cursor, key, &child, err));
+    }
+    return load_leaf(cursor, &child, leaf, err);
+}
+
 sinter_status
 sinter__index_cursor_seek(sinter__index_cursor *cursor, sinter_bytes key, sinter__leaf *leaf,
                           sinter_error *err)
 {
-    page_ref child;
-
     SINTER__CHECK(load_root(cursor, leaf, err));
-    while (cursor->depth > 0) {
-        SINTER__CHECK(take_child_for(cursor, key, &child, err));
-        if (child.level == 0) {
-            SINTER__CHECK(load_leaf(cursor, &child, leaf, err));
-            break;
-        }
-        SINTER__CHECK(load_upper(cursor, &child, err));
+    if (cursor->depth > 0) {
+        SINTER__CHECK(descend_to(cursor, key, leaf, err));
     }
     return sinter__leaf_find(leaf, key) < leaf->count ? SINTER_OK : SINTER_END;
 }

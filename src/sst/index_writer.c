@@ -173,6 +173,13 @@ sinter__index_writer_add(sinter__index_writer *index, const sinter__sst_entry *e
     return push_full_pages(index, err);
 }
 
+/** Push up what is left in a level below the top one. */
+static sinter_status
+push_rest(sinter__index_writer *index, uint32_t level, sinter_error *err)
+{
+    return index->levels[level].entry_count == 0 ? SINTER_OK : push_up(index, level, err);
+}
+
 sinter_status
 sinter__index_writer_finish(sinter__index_writer *index, sinter__sst_footer *footer,
                             sinter_error *err)
@@ -187,9 +194,7 @@ sinter__index_writer_finish(sinter__index_writer *index, sinter__sst_footer *foo
         SINTER__CHECK(begin_page(index, 0, err)); /* a file without rows has an empty leaf */
     }
     for (uint32_t level = 0; level < top; level++) {
-        if (index->levels[level].entry_count > 0) {
-            SINTER__CHECK(push_up(index, level, err));
-        }
+        SINTER__CHECK(push_rest(index, level, err));
     }
     /* A level that was pushed into the top one may have begun a page above it only if it was the
      * top itself; pushing stops below it. So the top page is the root, and the only one. */

@@ -9,15 +9,34 @@
 #include <assert.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 32, CHUNKED_BYTES_MAX = 384, ROWS_ONE_BY_ONE_MAX = 3 };
+enum { CHUNK_BYTES = 32, CHUNKED_BYTES_MAX = 384, ROWS_ONE_BY_ONE_MAX = 3, ROWS_FIRST = 1024 };
+
+/** Where the columns of a block with room for so many rows stand in one piece of memory. */
+typedef struct row_columns {
+    size_t key_offsets;
+    size_t value_offsets;
+    size_t kinds;
+    size_t size;
+} row_columns;
+
+static row_columns
+place_columns(size_t capacity)
+{
+    const size_t offsets_bytes = (capacity + 2) * sizeof(uint32_t); /* even: stays aligned */
+    row_columns place = {.key_offsets = capacity * sizeof(int64_t)};
+
+    place.value_offsets = place.key_offsets + offsets_bytes;
+    place.kinds = place.value_offsets + offsets_bytes;
+    place.size = place.kinds + capacity;
+    return place;
+}
 
 sinter_status
 sinter__open_block_fit_rows(sinter__open_block *block, uint32_t rows, sinter_error *err)
 {
-    const size_t row_bytes = sizeof(int64_t) + 2 * sizeof(uint32_t) + 1;
-    uint32_t capacity = block->row_capacity < 1024 ? 1024 : block->row_capacity;
+    uint32_t capacity = block->row_capacity < ROWS_FIRST ? ROWS_FIRST : block->row_capacity;
     sinter__scratch grown = {0};
-    uint8_t *p = NULL;
+    row_columns place;
 
     if (rows <= block->row_capacity) {
         return SINTER_OK;
@@ -25,22 +44,23 @@ sinter__open_block_fit_rows(sinter__open_block *block, uint32_t rows, sinter_err
     while (capacity < rows) {
         capacity *= 2;
     }
-    SINTER__CHECK(sinter__scratch_fit(block->env, &grown, (capacity + 2u) * row_bytes, err));
-    p = grown.data;
+    place = place_columns(capacity);
+    SINTER__CHECK(sinter__scratch_fit(block->env, &grown, place.size, err));
     if (block->rows > 0) {
-        memcpy(p, block->sequences, block->rows * sizeof(int64_t));
-        memcpy(p + capacity * sizeof(int64_t), block->key_offsets,
-               (block->rows + 1) * sizeof(uint32_t));
-        memcpy(p + capacity * 12u + 8, block->value_offsets, (block->rows + 1) * sizeof(uint32_t));
-        memcpy(p + capacity * 16u + 16, block->kinds, block->rows);
+        const size_t offsets_bytes = ((size_t)block->rows + 1) * sizeof(uint32_t);
+
+        memcpy(grown.data, block->sequences, block->rows * sizeof(int64_t));
+        memcpy(grown.data + place.key_offsets, block->key_offsets, offsets_bytes);
+        memcpy(grown.data + place.value_offsets, block->value_offsets, offsets_bytes);
+        memcpy(grown.data + place.kinds, block->kinds, block->rows);
     }
     sinter__scratch_fini(block->env, &block->row_memory);
     block->row_memory = grown;
     block->row_capacity = capacity;
-    block->sequences = (int64_t *)(void *)p;
-    block->key_offsets = (uint32_t *)(void *)(p + capacity * 8u);
-    block->value_offsets = (uint32_t *)(void *)(p + capacity * 12u + 8);
-    block->kinds = p + capacity * 16u + 16;
+    block->sequences = (int64_t *)(void *)grown.data;
+    block->key_offsets = (uint32_t *)(void *)(grown.data + place.key_offsets);
+    block->value_offsets = (uint32_t *)(void *)(grown.data + place.value_offsets);
+    block->kinds = grown.data + place.kinds;
     block->key_offsets[0] = 0;
     block->value_offsets[0] = 0;
     return SINTER_OK;
@@ -223,7 +243,7 @@ sinter__open_block_take(sinter__open_block *block, const sinter_range *ranges, s
     for (; taken < count; taken++) {
         const sinter_range *range = &ranges[taken];
 
-        if (range->batch != batch) {
+        if (taken == 0 || range->batch != batch) {
             if (!sinter__row_source_of(range->batch, &source)) {
                 break;
             }

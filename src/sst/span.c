@@ -196,9 +196,9 @@ sinter__span_peek(sinter__span_reader *reader, const sinter__sst_entry **out,
 
     if (!has_block(span)) {
         span = ahead_span(reader);
-        if (span->state == SINTER__SPAN_EMPTY) {
-            SINTER__CHECK(plan_span(reader, span, err));
-        }
+    }
+    if (span->state == SINTER__SPAN_EMPTY) {
+        SINTER__CHECK(plan_span(reader, span, err));
     }
     assert(has_block(span));
     *out = &span->leaf->entries[span->next];

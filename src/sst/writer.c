@@ -180,6 +180,12 @@ count_entry(sst_writer *self, const sinter__sst_entry *entry, sinter_error *err)
     return SINTER_OK;
 }
 
+static sinter__codec_choice
+choice_of(const sst_writer *self)
+{
+    return (sinter__codec_choice){.codec = self->codec, .level = self->codec_level};
+}
+
 /** Put the value part at `out`; without a codec it stands there already. */
 static sinter_status
 put_values(sst_writer *self, uint8_t *out, sinter__sst_entry *entry, sinter_error *err)
@@ -191,8 +197,8 @@ put_values(sst_writer *self, uint8_t *out, sinter__sst_entry *entry, sinter_erro
     entry->value_raw = (uint32_t)raw.size;
     entry->value_codec = SINTER_CODEC_NONE;
     if (self->codec != SINTER_CODEC_NONE && raw.size > 0) {
-        SINTER__CHECK(sinter__codec_encode(&self->contexts, self->codec, self->codec_level, raw,
-                                           out, &stored, err));
+        SINTER__CHECK(
+            sinter__codec_encode(&self->contexts, choice_of(self), raw, out, &stored, err));
         if (stored < raw.size) {
             entry->value_codec = (uint8_t)self->codec;
         } else {
@@ -219,8 +225,7 @@ put_packed_keys(sst_writer *self, uint8_t *out, const sinter__sst_columns *colum
                             sinter__sst_key_part_bound(columns->rows, self->block.key_bytes), err));
     raw.data = self->key_part.data;
     raw.size = sinter__sst_put_key_part(self->key_part.data, columns, summary);
-    SINTER__CHECK(sinter__codec_encode(&self->contexts, self->codec, self->codec_level, raw, out,
-                                       &stored, err));
+    SINTER__CHECK(sinter__codec_encode(&self->contexts, choice_of(self), raw, out, &stored, err));
     if (is_trial) {
         self->keys_are_packed = stored + raw.size / 8 < raw.size;
     }
@@ -426,41 +431,50 @@ get_row(const sst_writer *self, const sinter_range *range, uint32_t row, sinter_
     return SINTER_OK;
 }
 
+/** Append the next row by itself, or end the block before it. */
+static sinter_status
+append_row(sst_writer *self, progress *at, sinter_error *err)
+{
+    const sinter_range *range = &at->ranges[at->taken];
+    sinter__single_row row = {.kind = 0};
+
+    SINTER__CHECK(get_row(self, range, range->first + at->rows, &row, err));
+    if (must_end_before(self, (uint64_t)row.key.size + row.value.size)) {
+        SINTER__CHECK(end_block(self, err));
+    } else {
+        SINTER__CHECK(add_row(self, &row, err));
+        at->rows++;
+    }
+    note_border(self, at);
+    return SINTER_OK;
+}
+
 /** Append rows of one range until it is taken or the file may end. */
 static sinter_status
 append_range(sst_writer *self, progress *at, sinter_error *err)
 {
     const sinter_range *range = &at->ranges[at->taken];
-    sinter__row_source source;
+    sinter__row_source source = {.keys = NULL};
     const bool is_known = sinter__row_source_of(range->batch, &source);
-    sinter__single_row row;
+    sinter_status st = SINTER_OK;
 
-    while (at->rows < range->count && !at->is_stopped) {
-        const uint32_t next = range->first + at->rows;
+    while (st == SINTER_OK && at->rows < range->count && !at->is_stopped) {
+        uint32_t fitting = 0;
 
         if (is_known) {
-            const uint32_t fitting =
-                sinter__open_block_take_rows(&self->block, &source, next, range->count - at->rows);
-
+            fitting = sinter__open_block_take_rows(&self->block, &source, range->first + at->rows,
+                                                   range->count - at->rows);
             at->rows += fitting;
-            if (fitting > 0) {
-                continue;
-            }
         }
-        SINTER__CHECK(get_row(self, range, next, &row, err));
-        if (must_end_before(self, (uint64_t)row.key.size + row.value.size)) {
-            SINTER__CHECK(end_block(self, err));
-        } else {
-            SINTER__CHECK(add_row(self, &row, err));
-            at->rows++;
+        if (fitting == 0) {
+            st = append_row(self, at, err);
         }
-        note_border(self, at);
     }
     if (at->rows == range->count) {
         at->taken++;
         at->rows = 0;
     }
-    return SINTER_OK;
+    return st;
 }
 
 /** Append a stored block as it is, behind the open one. */
@@ -505,6 +519,8 @@ append_stored(sst_writer *self, progress *at, sinter_error *err)
 static sinter_status
 append_all(sst_writer *self, progress *at, sinter_error *err)
 {
+    bool is_stored = false;
+
     /* The append before may have taken its last row at a place where the file may end. */
     if (self->sums.block_count > 0) {
         note_border(self, at);
@@ -515,15 +531,13 @@ append_all(sst_writer *self, progress *at, sinter_error *err)
         if (at->taken == at->count) {
             break;
         }
-        if ((at->ranges[at->taken].batch->flags & SINTER_BATCH_STORED) != 0) {
-            SINTER__CHECK(append_stored(self, at, err));
-        } else {
-            SINTER__CHECK(append_range(self, at, err));
-        }
+        is_stored = (at->ranges[at->taken].batch->flags & SINTER_BATCH_STORED) != 0;
+        SINTER__CHECK(is_stored ? append_stored(self, at, err) : append_range(self, at, err));
     }
     return SINTER_OK;
 }
 
+/* NOLINTBEGIN(readability-function-size): the vtable says which parameters it has */
 static sinter_status
 writer_append(sinter_writer *writer, const sinter_range *ranges, size_t count, uint64_t stop_bytes,
               size_t *taken_out, uint32_t *taken_rows_out, sinter_error *err)
@@ -547,6 +561,7 @@ writer_append(sinter_writer *writer, const sinter_range *ranges, size_t count, u
     *taken_rows_out = at.rows;
     return SINTER_OK;
 }
+/* NOLINTEND(readability-function-size) */
 
 /* Worth keeping: see design 4.4, last point. */
 static bool

@@ -8,7 +8,7 @@
 
 /** Open a writer; see sinter_format.open_writer. */
 sinter_status
-sinter__sst_writer_open(void *self, const sinter_env *env, const char *path,
+sinter__sst_writer_open(void *format, const sinter_env *env, const char *path,
                         const sinter_write_options *options, sinter_writer **out,
                         sinter_error *err);
 

@@ -20,8 +20,9 @@ round_trip(sinter__codec *self, int codec, int level, sinter_bytes raw)
     sinter_error err = SINTER_ERROR_INIT;
     size_t size = 0;
 
-    cr_assert_eq(sinter__codec_encode(self, codec, level, raw, stored, &size, &err), SINTER_OK,
-                 "%s", err.text);
+    cr_assert_eq(
+        sinter__codec_encode(self, (sinter__codec_choice){codec, level}, raw, stored, &size, &err),
+        SINTER_OK, "%s", err.text);
     cr_assert_leq(size, sinter__codec_bound(codec, raw.size));
     cr_assert_eq(
         sinter__codec_decode(self, codec, (sinter_bytes){stored, size}, back, raw.size, &err),
@@ -91,8 +92,8 @@ Test(sst_codec, damaged_data_is_refused)
         if (!sinter_codec_is_built_in(codecs[c])) {
             continue;
         }
-        cr_assert_eq(sinter__codec_encode(&self, codecs[c], 1, (sinter_bytes){raw, sizeof raw},
-                                          stored, &size, NULL),
+        cr_assert_eq(sinter__codec_encode(&self, (sinter__codec_choice){codecs[c], 1},
+                                          (sinter_bytes){raw, sizeof raw}, stored, &size, NULL),
                      SINTER_OK);
         for (size_t cut = 0; cut < size; cut++) {
             cr_expect_eq(sinter__codec_decode(&self, codecs[c], (sinter_bytes){stored, cut}, back,
@@ -146,8 +147,8 @@ Test(sst_codec, contexts_count_against_the_budget)
 
     sst_world_init(&world);
     cr_assert_eq(sinter_memory_create(&world.env, 1000, &world.env.memory, NULL), SINTER_OK);
-    cr_expect_eq(sinter__codec_encode(&self, SINTER_CODEC_ZSTD, 1, (sinter_bytes){raw, sizeof raw},
-                                      out, &stored, NULL),
+    cr_expect_eq(sinter__codec_encode(&self, (sinter__codec_choice){SINTER_CODEC_ZSTD, 1},
+                                      (sinter_bytes){raw, sizeof raw}, out, &stored, NULL),
                  SINTER_E_TOO_LARGE);
     sinter__codec_fini(&self);
     cr_expect_eq(sinter_memory_used(world.env.memory), 0);
