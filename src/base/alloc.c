@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <string.h>
 
 sinter_status
@@ -45,7 +46,12 @@ void
 sinter__free(const sinter_env *env, const void *ptr)
 {
     /* The allocator's door takes a plain pointer; what is freed is nobody's constant any more. */
-    env->allocator.release(env->allocator.ctx, (void *)(uintptr_t)ptr);
+    const union {
+        const void *given;
+        void *taken;
+    } same = {.given = ptr};
+
+    env->allocator.release(env->allocator.ctx, same.taken);
 }
 
 sinter_status
@@ -58,6 +64,7 @@ sinter__strdup(const sinter_env *env, const char *text, char **out, sinter_error
     const size_t size = strlen(text) + 1;
 
     SINTER__CHECK(sinter__alloc(env, size, 1, (void **)out, err));
+    assert(*out != NULL);
     memcpy(*out, text, size);
     return SINTER_OK;
 }

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ARENA_CHUNK_BYTES = 16 * 1024, ARENA_ALIGN = 16 };
@@ -53,6 +54,7 @@ sinter__arena_copy(sinter__arena *arena, sinter_bytes bytes, sinter_bytes *out, 
     void *copy = NULL;
 
     SINTER__CHECK(sinter__arena_take(arena, bytes.size == 0 ? 1 : bytes.size, &copy, err));
+    assert(copy != NULL);
     if (bytes.size > 0) {
         memcpy(copy, bytes.data, bytes.size);
     }

@@ -12,11 +12,19 @@
 
 #include "sinter/base.h"
 
-/** Fill `err` (may be NULL) and return `status`. `file` NULL: none; `offset` -1: none. */
+/** Where a failure was seen, and of what. */
+typedef struct sinter__fail_site {
+    const char *origin_file;
+    int origin_line;
+    int sys_errno;
+    const char *file; /* NULL: none */
+    int64_t offset;   /* -1: none */
+} sinter__fail_site;
+
+/** Fill `err` (may be NULL) and return `status`. */
 sinter_status
-sinter__fail(sinter_error *err, sinter_status status, const char *origin_file, int origin_line,
-             int sys_errno, const char *file, int64_t offset, const char *format, ...)
-    __attribute__((format(printf, 8, 9)));
+sinter__fail(sinter_error *err, sinter_status status, const sinter__fail_site *site,
+             const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /** Put "context: " in front of the text of a failure that is being passed on. */
 void
@@ -27,13 +35,14 @@ sinter__fail_context(sinter_error *err, const char *format, ...)
 void
 sinter__fail_file(sinter_error *err, const char *file);
 
-#define SINTER__ERR(err, status, ...) \
-    sinter__fail((err), (status), __FILE__, __LINE__, 0, NULL, -1, __VA_ARGS__)
+#define SINTER__ERR_SYS(err, status, sys_errno, path, offset, ...)                              \
+    sinter__fail(                                                                               \
+        (err), (status),                                                                        \
+        &(const sinter__fail_site){__FILE__, __LINE__, (sys_errno), (path), (int64_t)(offset)}, \
+        __VA_ARGS__)
 #define SINTER__ERR_AT(err, status, path, offset, ...) \
-    sinter__fail((err), (status), __FILE__, __LINE__, 0, (path), (int64_t)(offset), __VA_ARGS__)
-#define SINTER__ERR_SYS(err, status, sys_errno, path, offset, ...)                            \
-    sinter__fail((err), (status), __FILE__, __LINE__, (sys_errno), (path), (int64_t)(offset), \
-                 __VA_ARGS__)
+    SINTER__ERR_SYS((err), (status), 0, (path), (offset), __VA_ARGS__)
+#define SINTER__ERR(err, status, ...) SINTER__ERR_SYS((err), (status), 0, NULL, -1, __VA_ARGS__)
 
 #define SINTER__FAIL(err, status, ...)                  \
     do {                                                \

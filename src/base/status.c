@@ -60,13 +60,15 @@ copy_tail(char *target, size_t size, const char *text)
         memcpy(target, text, length + 1);
     } else {
         memcpy(target, text + (length - room), room + 1);
-        memcpy(target, "...", 3);
+        for (size_t i = 0; i < 3; i++) {
+            target[i] = '.';
+        }
     }
 }
 
 sinter_status
-sinter__fail(sinter_error *err, sinter_status status, const char *origin_file, int origin_line,
-             int sys_errno, const char *file, int64_t offset, const char *format, ...)
+sinter__fail(sinter_error *err, sinter_status status, const sinter__fail_site *site,
+             const char *format, ...)
 {
     va_list args;
 
@@ -74,15 +76,16 @@ sinter__fail(sinter_error *err, sinter_status status, const char *origin_file, i
         return status;
     }
     err->status = status;
-    err->sys_errno = sys_errno;
-    err->origin_file = origin_file;
-    err->origin_line = origin_line;
-    err->offset = offset;
+    err->sys_errno = site->sys_errno;
+    err->origin_file = site->origin_file;
+    err->origin_line = site->origin_line;
+    err->offset = site->offset;
     err->file[0] = '\0';
-    if (file != NULL) {
-        copy_tail(err->file, sizeof err->file, file);
+    if (site->file != NULL) {
+        copy_tail(err->file, sizeof err->file, site->file);
     }
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start stands right above */
     (void)vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
     return status;
@@ -99,6 +102,7 @@ sinter__fail_context(sinter_error *err, const char *format, ...)
         return;
     }
     va_start(args, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start stands right above */
     length = vsnprintf(joined, sizeof joined, format, args);
     va_end(args);
     if (length < 0 || (size_t)length + 3 > sizeof joined) {

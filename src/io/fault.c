@@ -385,7 +385,7 @@ sinter_io_fault_create(const sinter_env *env, sinter_io *base, const sinter_faul
 uint64_t
 sinter_io_fault_calls(const sinter_io *io)
 {
-    fault_io *fault = (fault_io *)(uintptr_t)io; /* only its mutex changes */
+    fault_io *fault = sinter__io_writable(io); /* only its mutex changes */
     uint64_t calls = 0;
 
     assert(io->ops == &fault_ops);

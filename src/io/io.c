@@ -21,6 +21,17 @@ enum {
     BUFFER_BYTES_MAX = 16 << 20
 };
 
+static bool
+is_zero(const void *data, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (((const uint8_t *)data)[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A caller's struct may be older (shorter) or newer (longer): what we don't know must be zero. */
 static sinter_status
 options_read(const sinter_io_options *given, sinter_io_options *out, sinter_error *err)
@@ -30,9 +41,7 @@ options_read(const sinter_io_options *given, sinter_io_options *out, sinter_erro
     *out = (sinter_io_options){.struct_size = (uint32_t)sizeof *out};
     if (given != NULL) {
         size = given->struct_size == 0 ? sizeof *out : given->struct_size;
-        for (size_t i = sizeof *out; i < size; i++) {
-            SINTER__REQUIRE(err, ((const uint8_t *)given)[i] == 0);
-        }
+        SINTER__REQUIRE(err, is_zero(given, sizeof *out, size));
         memcpy(out, given, size < sizeof *out ? size : sizeof *out);
     }
     out->queue_depth = out->queue_depth == 0 ? QUEUE_DEPTH_DEFAULT : out->queue_depth;

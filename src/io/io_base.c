@@ -22,24 +22,14 @@ sinter__io_status(int sys_errno)
     }
 }
 
-static const char *
-errno_text(int sys_errno, char *buffer, size_t size)
+const char *
+sinter__io_words(int sys_errno, char *buffer, size_t size)
 {
 #if defined(__GLIBC__)
     return strerror_r(sys_errno, buffer, size);
 #else
     return strerror_r(sys_errno, buffer, size) == 0 ? buffer : "unknown system error";
 #endif
-}
-
-sinter_status
-sinter__io_fail(sinter_error *err, int origin_line, const char *origin_file, int sys_errno,
-                const char *path, int64_t offset, const char *text)
-{
-    char words[128];
-
-    return sinter__fail(err, sinter__io_status(sys_errno), origin_file, origin_line, sys_errno,
-                        path, offset, "%s: %s", text, errno_text(sys_errno, words, sizeof words));
 }
 
 sinter_status

@@ -4,15 +4,18 @@
 #ifndef SINTER_IO_IO_BASE_H
 #define SINTER_IO_IO_BASE_H
 
+#include <assert.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "sinter/io.h"
 
 enum {
-    SINTER__IO_ALIGN = 4096,           /* address, offset and size of direct reads and writes */
-    SINTER__IO_CHUNK_BYTES = 1 << 20,  /* write-behind: what one write carries */
-    SINTER__IO_CHUNK_BYTES_MIN = 65536 /* the same where the memory budget is short */
+    SINTER__IO_ALIGN = 4096,            /* address, offset and size of direct reads and writes */
+    SINTER__IO_CHUNK_BYTES = 1 << 20,   /* write-behind: what one write carries */
+    SINTER__IO_CHUNK_BYTES_MIN = 65536, /* the same where the memory budget is short */
+    SINTER__IO_WORDS_BYTES = 128
 };
 
 /** Head of every built-in backend. Shared: counters are atomic, the rest never changes. */
@@ -37,13 +40,44 @@ sinter__io_count(_Atomic uint64_t *counter, uint64_t amount)
 sinter_status
 sinter__io_status(int sys_errno);
 
-/** Fill `err` with text, path, offset and the system's words for `sys_errno`. */
-sinter_status
-sinter__io_fail(sinter_error *err, int origin_line, const char *origin_file, int sys_errno,
-                const char *path, int64_t offset, const char *text);
+/** The system's words for `sys_errno`, written to `buffer` or static. */
+const char *
+sinter__io_words(int sys_errno, char *buffer, size_t size);
 
-#define SINTER__IO_ERR(err, sys_errno, path, offset, text) \
-    sinter__io_fail((err), __LINE__, __FILE__, (sys_errno), (path), (int64_t)(offset), (text))
+/** Fill `err` with text, path, offset and the system's words; the status follows from the errno. */
+#define SINTER__IO_ERR(err, sys_errno, path, offset, text)                                    \
+    SINTER__ERR_SYS(                                                                          \
+        (err), sinter__io_status(sys_errno), (sys_errno), (path), (offset), "%s: %s", (text), \
+        sinter__io_words((sys_errno), (char[SINTER__IO_WORDS_BYTES]){0}, SINTER__IO_WORDS_BYTES))
+
+/** The same bytes for an interface that takes no const, though it only reads. */
+static inline void *
+sinter__io_writable(const void *data)
+{
+    const union {
+        const void *given;
+        void *taken;
+    } same = {.given = data};
+
+    return same.taken;
+}
+
+/** A pointer in a word of a ticket. */
+static inline void
+sinter__ticket_put(sinter_io_ticket *ticket, size_t word, const void *pointer)
+{
+    static_assert(sizeof pointer <= sizeof ticket->words[0], "a word holds a pointer");
+    memcpy(&ticket->words[word], &pointer, sizeof pointer);
+}
+
+static inline void *
+sinter__ticket_get(const sinter_io_ticket *ticket, size_t word)
+{
+    void *pointer = NULL;
+
+    memcpy(&pointer, &ticket->words[word], sizeof pointer);
+    return pointer;
+}
 
 /** An aligned stretch of memory that counts against the budget of the environment. */
 typedef struct sinter__io_chunk {

@@ -170,11 +170,28 @@ is_child(const char *path, const char *dir, size_t dir_size)
            strncmp(path, dir, dir_size) == 0 && (dir_size == 0 || path[dir_size] == '/');
 }
 
+static sinter_status
+entry_new(memory_io *io, const char *name, entry **out, sinter_error *err)
+{
+    const sinter_env *env = io->base.env;
+    char *copy = NULL;
+
+    if (io->entry_count == io->entry_capacity) {
+        const size_t wanted = io->entry_capacity == 0 ? 16 : io->entry_capacity * 2;
+
+        SINTER__CHECK(sinter__resize(env, (void **)&io->entries, wanted, sizeof *io->entries, err));
+        io->entry_capacity = wanted;
+    }
+    SINTER__CHECK(sinter__strdup(env, name, &copy, err));
+    *out = &io->entries[io->entry_count++];
+    **out = (entry){.path = copy};
+    return SINTER_OK;
+}
+
 /* Let `name` mean `item`, which must not be taken unless `replaces`. Holds the node itself. */
 static sinter_status
 entry_set(memory_io *io, const char *name, node *item, bool replaces, sinter_error *err)
 {
-    const sinter_env *env = io->base.env;
     entry *found = entry_find(io, name, strlen(name));
 
     if (name[0] == '\0' || (found != NULL && found->now != NULL && !replaces)) {
@@ -187,18 +204,7 @@ entry_set(memory_io *io, const char *name, node *item, bool replaces, sinter_err
         return SINTER__IO_ERR(err, EISDIR, name, -1, "a directory has the name");
     }
     if (found == NULL) {
-        char *copy = NULL;
-
-        if (io->entry_count == io->entry_capacity) {
-            const size_t wanted = io->entry_capacity == 0 ? 16 : io->entry_capacity * 2;
-
-            SINTER__CHECK(
-                sinter__resize(env, (void **)&io->entries, wanted, sizeof *io->entries, err));
-            io->entry_capacity = wanted;
-        }
-        SINTER__CHECK(sinter__strdup(env, name, &copy, err));
-        found = &io->entries[io->entry_count++];
-        *found = (entry){.path = copy};
+        SINTER__CHECK(entry_new(io, name, &found, err));
     }
     node_release(io, found->now);
     found->now = node_hold(item);
@@ -384,7 +390,7 @@ memory_read_begin(sinter_io_file *base, const sinter_io_range *range, sinter_io_
     SINTER__CHECK(sinter__io_check_range(memory_file_of(base)->path, range, err));
     ticket->words[TICKET_BEGUN] = 1;
     ticket->words[TICKET_OFFSET] = range->offset;
-    ticket->words[TICKET_DATA] = (uintptr_t)range->data;
+    sinter__ticket_put(ticket, TICKET_DATA, range->data);
     ticket->words[TICKET_SIZE] = range->size;
     return SINTER_OK;
 }
@@ -393,7 +399,7 @@ static sinter_status
 memory_read_end(sinter_io_file *base, sinter_io_ticket *ticket, sinter_error *err)
 {
     const sinter_io_range range = {.offset = ticket->words[TICKET_OFFSET],
-                                   .data = (void *)(uintptr_t)ticket->words[TICKET_DATA],
+                                   .data = sinter__ticket_get(ticket, TICKET_DATA),
                                    .size = (size_t)ticket->words[TICKET_SIZE]};
 
     SINTER__REQUIRE(err, ticket->words[TICKET_BEGUN] == 1);
@@ -590,15 +596,16 @@ static sinter_status
 collect_names(const memory_io *io, const char *dir, sinter__buffer *names, sinter_error *err)
 {
     const size_t dir_size = strlen(dir);
+    const size_t skip = dir_size == 0 ? 0 : dir_size + 1; /* the slash */
 
     for (size_t i = 0; i < io->entry_count; i++) {
         const char *path = io->entries[i].path;
 
-        if (io->entries[i].now != NULL && is_child(path, dir, dir_size)) {
-            const char *name = path + dir_size + (dir_size == 0 ? 0 : 1);
-
-            SINTER__CHECK(sinter__buffer_append(io->base.env, names, name, strlen(name) + 1, err));
+        if (io->entries[i].now == NULL || !is_child(path, dir, dir_size)) {
+            continue;
         }
+        SINTER__CHECK(
+            sinter__buffer_append(io->base.env, names, path + skip, strlen(path + skip) + 1, err));
     }
     return SINTER_OK;
 }

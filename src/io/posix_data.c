@@ -146,49 +146,58 @@ is_aligned(const void *data)
     return (uintptr_t)data % SINTER__IO_ALIGN == 0;
 }
 
-/* Read the front of a stretch directly; `*done_out` bytes are there, the page cache does the rest.
+/* Where the rest of a stretch is read to: in place when all is aligned, else the bounce chunk. */
+static sinter_status
+aim_direct(sinter__posix_file *file, const sinter_io_range *rest, struct iovec *part,
+           sinter_error *err)
+{
+    sinter__io_chunk *bounce = &file->bounce;
+    const size_t skip = (size_t)(rest->offset % SINTER__IO_ALIGN);
+    const size_t span = align_down(skip + rest->size + SINTER__IO_ALIGN - 1);
+
+    part->iov_base = rest->data;
+    part->iov_len = align_down(rest->size);
+    if (skip == 0 && is_aligned(rest->data) && part->iov_len > 0) {
+        return SINTER_OK;
+    }
+    if (bounce->block == NULL) {
+        SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, bounce, SINTER__IO_CHUNK_BYTES,
+                                            SINTER__IO_CHUNK_BYTES_MIN, err));
+    }
+    part->iov_base = bounce->data;
+    part->iov_len = span < bounce->capacity ? span : bounce->capacity;
+    return SINTER_OK;
+}
+
+/* Read the front of a stretch directly; `*done_out` bytes are there, the page cache has the rest.
  */
 static sinter_status
 read_direct(sinter__posix_file *file, const sinter_io_range *range, size_t *done_out,
             sinter_error *err)
 {
-    sinter__io_chunk *bounce = &file->bounce;
-    size_t done = 0;
+    sinter_io_range rest = *range;
 
-    while (done < range->size && file->is_direct) {
-        uint8_t *target = (uint8_t *)range->data + done;
-        const size_t left = range->size - done;
-        const size_t skip = (size_t)((range->offset + done) % SINTER__IO_ALIGN);
-        struct iovec part = {.iov_base = target, .iov_len = align_down(left)};
-        const bool is_plain = skip == 0 && is_aligned(target) && part.iov_len > 0;
+    while (rest.size > 0 && file->is_direct) {
+        const size_t skip = (size_t)(rest.offset % SINTER__IO_ALIGN);
+        struct iovec part = {0};
         size_t got = 0;
 
-        if (!is_plain) {
-            const size_t span = align_down(skip + left + SINTER__IO_ALIGN - 1);
-
-            if (bounce->block == NULL) {
-                SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, bounce,
-                                                    SINTER__IO_CHUNK_BYTES,
-                                                    SINTER__IO_CHUNK_BYTES_MIN, err));
-            }
-            part.iov_base = bounce->data;
-            part.iov_len = span < bounce->capacity ? span : bounce->capacity;
-        }
-        SINTER__CHECK(read_direct_once(file, part, range->offset + done - skip, &got, err));
-        if (got % SINTER__IO_ALIGN != 0 || got == 0) {
-            if (got < skip + left) {
-                sinter__posix_leave_direct(file);
-            }
+        SINTER__CHECK(aim_direct(file, &rest, &part, err));
+        SINTER__CHECK(read_direct_once(file, part, rest.offset - skip, &got, err));
+        if ((got % SINTER__IO_ALIGN != 0 || got == 0) && got < skip + rest.size) {
+            sinter__posix_leave_direct(file);
         }
         got = got > skip ? got - skip : 0;
-        got = got < left ? got : left;
-        if (!is_plain && got > 0) {
-            memcpy(target, bounce->data + skip, got);
+        got = got < rest.size ? got : rest.size;
+        if (part.iov_base != rest.data && got > 0) {
+            memcpy(rest.data, file->bounce.data + skip, got);
         }
         sinter__io_count(&file->io->base.read_bytes, got);
-        done += got;
+        rest.offset += got;
+        rest.data = (uint8_t *)rest.data + got;
+        rest.size -= got;
     }
-    *done_out = done;
+    *done_out = range->size - rest.size;
     return SINTER_OK;
 }
 
@@ -199,7 +208,7 @@ sinter__posix_read_range(sinter__posix_file *file, const sinter_io_range *range,
     size_t done = 0;
 
     SINTER__CHECK(sinter__io_check_range(file->path, range, err));
-    if (file->is_direct) {
+    if (file->is_direct && range->size > 0) {
         SINTER__CHECK(read_direct(file, range, &done, err));
     }
     part.iov_base = (uint8_t *)range->data + done;
@@ -217,36 +226,44 @@ settle(sinter__posix_file *file, sinter_error *err)
     return file->chunk.used > 0 ? flush(file, err) : SINTER_OK;
 }
 
+/* Read the first range and those after it that touch, as many as `parts` holds; `*used_out` ranges.
+ */
+static sinter_status
+read_touching(sinter__posix_file *file, const sinter_io_range *ranges, size_t count, int *used_out,
+              sinter_error *err)
+{
+    struct iovec parts[PARTS_MAX];
+    uint64_t end = ranges[0].offset;
+    int used = 0;
+
+    while ((size_t)used < count && used < PARTS_MAX && ranges[used].offset == end) {
+        SINTER__CHECK(sinter__io_check_range(file->path, &ranges[used], err));
+        parts[used].iov_base = ranges[used].data;
+        parts[used].iov_len = ranges[used].size;
+        end += ranges[used].size;
+        used++;
+    }
+    *used_out = used;
+    return read_parts(file, parts, used, ranges[0].offset, err);
+}
+
 sinter_status
 sinter__posix_read(sinter_io_file *base, const sinter_io_range *ranges, size_t count,
                    sinter_error *err)
 {
     sinter__posix_file *file = posix_file(base);
-    struct iovec parts[PARTS_MAX];
-    size_t i = 0;
+    sinter_status st = settle(file, err);
 
-    SINTER__CHECK(settle(file, err));
-    while (i < count) {
-        const uint64_t offset = ranges[i].offset;
-        uint64_t end = offset;
-        int used = 0;
+    while (count > 0 && st == SINTER_OK) {
+        int used = 1;
 
-        if (file->is_direct) {
-            SINTER__CHECK(sinter__posix_read_range(file, &ranges[i], err));
-            i++;
-            continue;
-        }
-        while (i < count && used < PARTS_MAX && ranges[i].offset == end) {
-            SINTER__CHECK(sinter__io_check_range(file->path, &ranges[i], err));
-            parts[used].iov_base = ranges[i].data;
-            parts[used].iov_len = ranges[i].size;
-            end += ranges[i].size;
-            used++;
-            i++;
-        }
-        SINTER__CHECK(read_parts(file, parts, used, offset, err));
+        st = file->is_direct ? sinter__posix_read_range(file, ranges, err)
+                             : read_touching(file, ranges, count, &used, err);
+        assert(used > 0);
+        ranges += used;
+        count -= (size_t)used;
     }
-    return SINTER_OK;
+    return st;
 }
 
 /*
@@ -270,7 +287,7 @@ sinter__posix_read_begin(sinter_io_file *base, const sinter_io_range *range,
 #endif
     ticket->words[SINTER__TICKET_STATE] = SINTER__TICKET_BEGUN;
     ticket->words[SINTER__TICKET_OFFSET] = range->offset;
-    ticket->words[SINTER__TICKET_DATA] = (uintptr_t)range->data;
+    sinter__ticket_put(ticket, SINTER__TICKET_DATA, range->data);
     ticket->words[SINTER__TICKET_SIZE] = range->size;
     return SINTER_OK;
 }
@@ -280,7 +297,7 @@ sinter__posix_read_end(sinter_io_file *base, sinter_io_ticket *ticket, sinter_er
 {
     const sinter_io_range range = {
         .offset = ticket->words[SINTER__TICKET_OFFSET],
-        .data = (void *)(uintptr_t)ticket->words[SINTER__TICKET_DATA],
+        .data = sinter__ticket_get(ticket, SINTER__TICKET_DATA),
         .size = (size_t)ticket->words[SINTER__TICKET_SIZE],
     };
 
@@ -395,7 +412,7 @@ append_large(sinter__posix_file *file, const uint8_t *data, size_t size, size_t 
     const uint64_t end = file->flushed_bytes + file->chunk.used + size;
     const size_t taken = size - (size_t)(end % SINTER__IO_ALIGN);
     struct iovec parts[] = {{.iov_base = file->chunk.data, .iov_len = file->chunk.used},
-                            {.iov_base = (void *)(uintptr_t)data, .iov_len = taken}};
+                            {.iov_base = sinter__io_writable(data), .iov_len = taken}};
     const int first = file->chunk.used > 0 ? 0 : 1;
 
     assert(size >= LARGE_APPEND_BYTES);
@@ -407,15 +424,37 @@ append_large(sinter__posix_file *file, const uint8_t *data, size_t size, size_t 
     return SINTER_OK;
 }
 
+/* Take bytes into the chunk, and hand it over when it is full. */
+static sinter_status
+append_some(sinter__posix_file *file, const uint8_t *data, size_t size, size_t *taken_out,
+            sinter_error *err)
+{
+    sinter__io_chunk *chunk = &file->chunk;
+    size_t room = 0;
+
+    if (chunk->block == NULL) {
+        SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, chunk, SINTER__IO_CHUNK_BYTES,
+                                            SINTER__IO_CHUNK_BYTES_MIN, err));
+    }
+    /* Chunks end at multiples of their size, whatever was flushed in between. */
+    room = chunk->capacity - (size_t)(file->flushed_bytes % chunk->capacity) - chunk->used;
+    room = room < size ? room : size;
+    assert(room > 0);
+    memcpy(chunk->data + chunk->used, data, room);
+    chunk->used += room;
+    *taken_out = room;
+    return (file->flushed_bytes + chunk->used) % chunk->capacity == 0 ? flush(file, err)
+                                                                      : SINTER_OK;
+}
+
 sinter_status
 sinter__posix_append(sinter_io_file *base, const void *data, size_t size, sinter_error *err)
 {
     sinter__posix_file *file = posix_file(base);
-    sinter__io_chunk *chunk = &file->chunk;
     const uint8_t *rest = data;
 
     SINTER__CHECK(sinter__posix_check_writable(file, err));
-    if (size > (uint64_t)INT64_MAX - file->flushed_bytes - chunk->used) {
+    if (size > (uint64_t)INT64_MAX - file->flushed_bytes - file->chunk.used) {
         return SINTER__ERR_AT(err, SINTER_E_TOO_LARGE, file->path, file->flushed_bytes,
                               "a file holds at most 2^63 - 1 bytes");
     }
@@ -427,22 +466,11 @@ sinter__posix_append(sinter_io_file *base, const void *data, size_t size, sinter
         size -= written;
     }
     while (size > 0) {
-        size_t room = 0;
+        size_t taken = 0;
 
-        if (chunk->block == NULL) {
-            SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, chunk, SINTER__IO_CHUNK_BYTES,
-                                                SINTER__IO_CHUNK_BYTES_MIN, err));
-        }
-        /* Chunks end at multiples of their size, whatever was flushed in between. */
-        room = chunk->capacity - (size_t)(file->flushed_bytes % chunk->capacity) - chunk->used;
-        room = room < size ? room : size;
-        memcpy(chunk->data + chunk->used, rest, room);
-        chunk->used += room;
-        rest += room;
-        size -= room;
-        if ((file->flushed_bytes + chunk->used) % chunk->capacity == 0) {
-            SINTER__CHECK(flush(file, err));
-        }
+        SINTER__CHECK(append_some(file, rest, size, &taken, err));
+        rest += taken;
+        size -= taken;
     }
     return SINTER_OK;
 }

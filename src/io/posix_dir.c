@@ -108,9 +108,10 @@ walk(DIR *dir, const char *path, sinter_status (*each)(void *ctx, const char *na
             return errno == 0 ? SINTER_OK
                               : SINTER__IO_ERR(err, errno, path, -1, "can't read the directory");
         }
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            SINTER__CHECK(each(ctx, entry->d_name));
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
         }
+        SINTER__CHECK(each(ctx, entry->d_name));
     }
 }
 
@@ -290,7 +291,7 @@ sinter__posix_replace(sinter_io *io, const char *path, const void *data, size_t 
 {
     sinter__posix_io *posix = (sinter__posix_io *)io;
     const sinter_env *env = posix->base.env;
-    struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
+    struct iovec part = {.iov_base = sinter__io_writable(data), .iov_len = size};
     sinter__posix_file file = {.io = posix, .fd = -1};
     char *dir = NULL;
     sinter_status st = SINTER_OK;

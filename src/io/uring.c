@@ -315,7 +315,7 @@ static sinter_status
 append_large(uring_file *file, const uint8_t *data, size_t size, size_t *written_out,
              sinter_error *err)
 {
-    struct iovec part = {.iov_base = (void *)(uintptr_t)data};
+    struct iovec part = {.iov_base = sinter__io_writable(data)};
     uint64_t end = 0;
 
     SINTER__CHECK(slots_flush(file, err));
@@ -325,6 +325,28 @@ append_large(uring_file *file, const uint8_t *data, size_t size, size_t *written
     SINTER__CHECK(sinter__posix_write_all(&file->posix, &part, 1, file->posix.flushed_bytes, err));
     file->posix.flushed_bytes += *written_out;
     return SINTER_OK;
+}
+
+/* Take bytes into the slot being filled, and submit it when it is full. */
+static sinter_status
+append_some(uring_file *file, const uint8_t *data, size_t size, size_t *taken_out,
+            sinter_error *err)
+{
+    write_slot *slot = NULL;
+    size_t capacity = 0;
+    size_t room = 0;
+
+    SINTER__CHECK(slot_ready(file, &slot, err));
+    /* Slots end at multiples of their size, whatever was flushed in between. */
+    capacity = slot->memory.capacity;
+    room = capacity - (size_t)(file->posix.flushed_bytes % capacity) - file->filled;
+    room = room < size ? room : size;
+    assert(room > 0);
+    memcpy(slot->memory.data + file->filled, data, room);
+    file->filled += room;
+    *taken_out = room;
+    return (file->posix.flushed_bytes + file->filled) % capacity == 0 ? slots_flush(file, err)
+                                                                      : SINTER_OK;
 }
 
 static sinter_status
@@ -346,22 +368,11 @@ uring_append(sinter_io_file *base, const void *data, size_t size, sinter_error *
         size -= written;
     }
     while (size > 0) {
-        write_slot *slot = NULL;
-        size_t capacity = 0;
-        size_t room = 0;
+        size_t taken = 0;
 
-        SINTER__CHECK(slot_ready(file, &slot, err));
-        /* Slots end at multiples of their size, whatever was flushed in between. */
-        capacity = slot->memory.capacity;
-        room = capacity - (size_t)(file->posix.flushed_bytes % capacity) - file->filled;
-        room = room < size ? room : size;
-        memcpy(slot->memory.data + file->filled, rest, room);
-        file->filled += room;
-        rest += room;
-        size -= room;
-        if ((file->posix.flushed_bytes + file->filled) % capacity == 0) {
-            SINTER__CHECK(slots_flush(file, err));
-        }
+        SINTER__CHECK(append_some(file, rest, size, &taken, err));
+        rest += taken;
+        size -= taken;
     }
     return SINTER_OK;
 }
@@ -604,7 +615,7 @@ uring_read_begin(sinter_io_file *base, const sinter_io_range *range, sinter_io_t
         sinter__ring_start(&uring->ring, &request, 1);
     }
     ticket->words[SINTER__TICKET_STATE] = SINTER__TICKET_BEGUN;
-    ticket->words[SINTER__TICKET_REQUEST] = (uintptr_t)slot;
+    sinter__ticket_put(ticket, SINTER__TICKET_REQUEST, slot);
     return SINTER_OK;
 }
 
@@ -612,7 +623,7 @@ static sinter_status
 uring_read_end(sinter_io_file *base, sinter_io_ticket *ticket, sinter_error *err)
 {
     uring_file *file = uring_file_of(base);
-    read_slot *slot = (read_slot *)(uintptr_t)ticket->words[SINTER__TICKET_REQUEST];
+    read_slot *slot = sinter__ticket_get(ticket, SINTER__TICKET_REQUEST);
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, ticket->words[SINTER__TICKET_STATE] == SINTER__TICKET_BEGUN);
