@@ -81,6 +81,7 @@ typedef struct sinter_files_doc sinter_files_doc;
  *                SINTER_E_INVALID      not such a document (line, column, member path)
  *                SINTER_E_UNSUPPORTED  another format or version, or a `must_understand` member
  *                SINTER_E_TOO_LARGE    a limit of interchange.md 1
+ *                SINTER_E_OVERFLOW     a JSON integer outside 64 bits
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_files_doc_parse(const sinter_env *env, const char *source, sinter_bytes text,

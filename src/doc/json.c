@@ -356,7 +356,8 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
     if (*out != NULL) {
         return SINTER_OK;
     }
-    switch (json_error_code(&fault)) {
+    /* Without memory jansson often says nothing at all. */
+    switch (fault.text[0] == '\0' ? json_error_out_of_memory : json_error_code(&fault)) {
     case json_error_out_of_memory:
         return SINTER__ERR_AT(err, SINTER_E_NOMEM, source->name, -1, "no memory to read JSON");
     case json_error_numeric_overflow:
