@@ -36,11 +36,11 @@ write_filters(sinter__index_writer *index, uint8_t *header, sinter_error *err)
 {
     sinter__buffer *filters = &index->filters;
 
-    sinter__put_le64(header + 8, sinter__sink_offset(index->sink));
+    sinter__put_le64(header + 8, sinter__sst_sink_offset(index->sink));
     sinter__put_le64(header + 16, sinter__hash(filters->data, filters->size));
     sinter__put_le32(header + 24, (uint32_t)filters->size);
     if (filters->size > 0) {
-        SINTER__CHECK(sinter__sink_write(index->sink, filters->data, filters->size, err));
+        SINTER__CHECK(sinter__sst_sink_write(index->sink, filters->data, filters->size, err));
         filters->size = 0;
     }
     return SINTER_OK;
@@ -61,11 +61,11 @@ write_page(sinter__index_writer *index, uint32_t level, page_place *out, sinter_
         SINTER__CHECK(write_filters(index, page->bytes.data, err));
     }
     out->checksum = sinter__hash(page->bytes.data, page->bytes.size);
-    out->offset = sinter__sink_offset(index->sink);
+    out->offset = sinter__sst_sink_offset(index->sink);
     out->size = (uint32_t)(page->bytes.size + sizeof checksum);
     sinter__put_le64(checksum, out->checksum);
-    SINTER__CHECK(sinter__sink_write(index->sink, page->bytes.data, page->bytes.size, err));
-    SINTER__CHECK(sinter__sink_write(index->sink, checksum, sizeof checksum, err));
+    SINTER__CHECK(sinter__sst_sink_write(index->sink, page->bytes.data, page->bytes.size, err));
+    SINTER__CHECK(sinter__sst_sink_write(index->sink, checksum, sizeof checksum, err));
     page->written_count++;
     return SINTER_OK;
 }
@@ -152,7 +152,7 @@ sinter__index_writer_add(sinter__index_writer *index, const sinter__sst_entry *e
     sinter__sst_entry placed = *entry;
     uint8_t fixed[SINTER__SST_ENTRY_BYTES];
 
-    assert(entry->offset + sinter__sst_entry_stored(entry) == sinter__sink_offset(index->sink));
+    assert(entry->offset + sinter__sst_entry_stored(entry) == sinter__sst_sink_offset(index->sink));
     if (page->bytes.size == 0) {
         SINTER__CHECK(begin_page(index, 0, err));
     }

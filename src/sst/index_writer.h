@@ -21,7 +21,7 @@ typedef struct sinter__open_page {
 
 /** Zeroed with `sink` and `page_bytes` set is empty. Confined. */
 typedef struct sinter__index_writer {
-    sinter__sink *sink; /* borrowed */
+    sinter__sst_sink *sink; /* borrowed */
     uint32_t page_bytes;
     sinter__buffer filters; /* of the open leaf page */
     sinter__open_page levels[SINTER__SST_LEVEL_COUNT_MAX];

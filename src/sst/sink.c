@@ -4,7 +4,7 @@
 #include <string.h>
 
 sinter_status
-sinter__sink_reserve(sinter__sink *sink, size_t size, uint8_t **out, sinter_error *err)
+sinter__sst_sink_reserve(sinter__sst_sink *sink, size_t size, uint8_t **out, sinter_error *err)
 {
     assert(size <= SIZE_MAX - sink->pending_size);
     SINTER__CHECK(sinter__scratch_grow(sink->env, &sink->pending, sink->pending_size + size, err));
@@ -13,32 +13,32 @@ sinter__sink_reserve(sinter__sink *sink, size_t size, uint8_t **out, sinter_erro
 }
 
 sinter_status
-sinter__sink_commit(sinter__sink *sink, size_t size, sinter_error *err)
+sinter__sst_sink_commit(sinter__sst_sink *sink, size_t size, sinter_error *err)
 {
     assert(size <= sink->pending.capacity - sink->pending_size);
     sink->pending_size += size;
-    return sink->pending_size < SINTER__SINK_CHUNK_BYTES ? SINTER_OK
-                                                         : sinter__sink_flush(sink, err);
+    return sink->pending_size < SINTER__SST_SINK_CHUNK_BYTES ? SINTER_OK
+                                                             : sinter__sst_sink_flush(sink, err);
 }
 
 sinter_status
-sinter__sink_write(sinter__sink *sink, const void *data, size_t size, sinter_error *err)
+sinter__sst_sink_write(sinter__sst_sink *sink, const void *data, size_t size, sinter_error *err)
 {
     uint8_t *place = NULL;
 
-    if (size >= SINTER__SINK_DIRECT_BYTES) {
-        SINTER__CHECK(sinter__sink_flush(sink, err));
+    if (size >= SINTER__SST_SINK_CHUNK_BYTES) {
+        SINTER__CHECK(sinter__sst_sink_flush(sink, err));
         SINTER__CHECK(sink->handle->ops->append(sink->handle, data, size, err));
         sink->appended_size += size;
         return SINTER_OK;
     }
-    SINTER__CHECK(sinter__sink_reserve(sink, size, &place, err));
+    SINTER__CHECK(sinter__sst_sink_reserve(sink, size, &place, err));
     memcpy(place, data, size);
-    return sinter__sink_commit(sink, size, err);
+    return sinter__sst_sink_commit(sink, size, err);
 }
 
 sinter_status
-sinter__sink_flush(sinter__sink *sink, sinter_error *err)
+sinter__sst_sink_flush(sinter__sst_sink *sink, sinter_error *err)
 {
     if (sink->pending_size > 0) {
         SINTER__CHECK(
@@ -50,7 +50,7 @@ sinter__sink_flush(sinter__sink *sink, sinter_error *err)
 }
 
 void
-sinter__sink_fini(sinter__sink *sink)
+sinter__sst_sink_fini(sinter__sst_sink *sink)
 {
     if (sink->env != NULL) {
         sinter__scratch_fini(sink->env, &sink->pending);

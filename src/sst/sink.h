@@ -7,20 +7,21 @@
 #include "sinter/io.h"
 #include "sst/scratch.h"
 
-enum { SINTER__SINK_CHUNK_BYTES = 256 << 10, SINTER__SINK_DIRECT_BYTES = 64 << 10 };
+/* From so many bytes on the io writes without copying them once more. */
+enum { SINTER__SST_SINK_CHUNK_BYTES = 256 << 10 };
 
 /** Zeroed with `env` and `handle` set is empty. Confined. */
-typedef struct sinter__sink {
+typedef struct sinter__sst_sink {
     const sinter_env *env;
     sinter_io_file *handle;
     sinter__scratch pending;
     size_t pending_size;    /* bytes gathered, not yet appended */
     uint64_t appended_size; /* bytes handed to the io */
-} sinter__sink;
+} sinter__sst_sink;
 
 /** Where the next byte will stand in the file. */
 static inline uint64_t
-sinter__sink_offset(const sinter__sink *sink)
+sinter__sst_sink_offset(const sinter__sst_sink *sink)
 {
     return sink->appended_size + sink->pending_size;
 }
@@ -30,21 +31,21 @@ sinter__sink_offset(const sinter__sink *sink)
  * there by an earlier reserve is kept. Valid until the next call.
  */
 sinter_status
-sinter__sink_reserve(sinter__sink *sink, size_t size, uint8_t **out, sinter_error *err);
+sinter__sst_sink_reserve(sinter__sst_sink *sink, size_t size, uint8_t **out, sinter_error *err);
 
 /** Count `size` of the reserved bytes as written; appends what is gathered if it is enough. */
 sinter_status
-sinter__sink_commit(sinter__sink *sink, size_t size, sinter_error *err);
+sinter__sst_sink_commit(sinter__sst_sink *sink, size_t size, sinter_error *err);
 
 /** Write bytes. */
 sinter_status
-sinter__sink_write(sinter__sink *sink, const void *data, size_t size, sinter_error *err);
+sinter__sst_sink_write(sinter__sst_sink *sink, const void *data, size_t size, sinter_error *err);
 
 /** Hand all that is gathered to the io. */
 sinter_status
-sinter__sink_flush(sinter__sink *sink, sinter_error *err);
+sinter__sst_sink_flush(sinter__sst_sink *sink, sinter_error *err);
 
 void
-sinter__sink_fini(sinter__sink *sink);
+sinter__sst_sink_fini(sinter__sst_sink *sink);
 
 #endif

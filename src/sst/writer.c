@@ -40,7 +40,7 @@ typedef struct sst_writer {
     uint32_t format_tag;
     sinter_status failed; /* a failed append: the file can't be finished any more */
     sinter_io_file *handle;
-    sinter__sink sink;
+    sinter__sst_sink sink;
     sinter__index_writer index;
     sinter__codec contexts;
     sinter__open_block block;
@@ -68,7 +68,7 @@ fit_values(sst_writer *self, size_t bytes, sinter_error *err)
     if (self->codec != SINTER_CODEC_NONE) {
         return sinter__open_block_fit_values(&self->block, bytes, err);
     }
-    return sinter__sink_reserve(&self->sink, bytes, &self->block.values, err);
+    return sinter__sst_sink_reserve(&self->sink, bytes, &self->block.values, err);
 }
 
 /** Room behind the sink's end, or in the value memory. */
@@ -267,18 +267,18 @@ put_block(sst_writer *self, const sinter__sst_columns *columns, const sinter__ss
                          sinter__codec_bound(self->codec, key_bound) + SINTER__SST_TRAILER_BYTES;
     uint8_t *out = NULL;
 
-    SINTER__CHECK(sinter__sink_reserve(&self->sink, bound, &out, err));
+    SINTER__CHECK(sinter__sst_sink_reserve(&self->sink, bound, &out, err));
     if (self->codec == SINTER_CODEC_NONE) {
         self->block.values = out;
     }
-    entry->offset = sinter__sink_offset(&self->sink);
+    entry->offset = sinter__sst_sink_offset(&self->sink);
     entry->streams = 1;
     SINTER__CHECK(put_values(self, out, entry, err));
     out += entry->value_stored;
     SINTER__CHECK(put_keys(self, out, columns, summary, entry, err));
     out += entry->key_stored;
     sinter__sst_put_trailer(out, entry);
-    return sinter__sink_commit(&self->sink, (size_t)sinter__sst_entry_stored(entry), err);
+    return sinter__sst_sink_commit(&self->sink, (size_t)sinter__sst_entry_stored(entry), err);
 }
 
 static sinter_status
@@ -407,7 +407,8 @@ typedef struct progress {
 static void
 note_border(const sst_writer *self, progress *at)
 {
-    at->is_stopped = self->block.rows == 0 && sinter__sink_offset(&self->sink) >= at->stop_bytes;
+    at->is_stopped =
+        self->block.rows == 0 && sinter__sst_sink_offset(&self->sink) >= at->stop_bytes;
 }
 
 /** The next row by itself, whatever its payload. */
@@ -504,9 +505,9 @@ append_stored(sst_writer *self, progress *at, sinter_error *err)
     }
     entry = *payload->entry;
     SINTER__CHECK(check_above_last(self, entry.first_key, err));
-    entry.offset = sinter__sink_offset(&self->sink);
-    SINTER__CHECK(sinter__sink_write(&self->sink, payload->stored,
-                                     (size_t)sinter__sst_entry_stored(&entry), err));
+    entry.offset = sinter__sst_sink_offset(&self->sink);
+    SINTER__CHECK(sinter__sst_sink_write(&self->sink, payload->stored,
+                                         (size_t)sinter__sst_entry_stored(&entry), err));
     SINTER__CHECK(sinter__index_writer_add(&self->index, &entry, payload->filter, err));
     SINTER__CHECK(count_entry(self, &entry, err));
     self->block.raw_limit = 0; /* the output buffer has moved on */
@@ -580,7 +581,7 @@ writer_size(const sinter_writer *writer)
 {
     const sst_writer *self = (const sst_writer *)(const void *)writer;
 
-    return sinter__sink_offset(&self->sink) + self->block.raw;
+    return sinter__sst_sink_offset(&self->sink) + self->block.raw;
 }
 
 /** Write properties and footer behind the index. */
@@ -593,17 +594,17 @@ write_end(sst_writer *self, sinter__sst_footer *footer, sinter_error *err)
     sinter_status st = SINTER_OK;
 
     SINTER__TRY(sinter__sst_put_properties(self->env, &self->sums, user, &section, err));
-    footer->properties_offset = sinter__sink_offset(&self->sink);
+    footer->properties_offset = sinter__sst_sink_offset(&self->sink);
     footer->properties_size = section.size;
     footer->properties_checksum = sinter__hash(section.data, section.size);
-    SINTER__TRY(sinter__sink_write(&self->sink, section.data, section.size, err));
+    SINTER__TRY(sinter__sst_sink_write(&self->sink, section.data, section.size, err));
     footer->version = SINTER__SST_VERSION;
     footer->block_count = self->sums.block_count;
     footer->features_compatible = self->filter_bits > 0 ? SINTER__SST_COMPATIBLE_FILTERS : 0;
-    footer->file_size = sinter__sink_offset(&self->sink) + sizeof bytes;
+    footer->file_size = sinter__sst_sink_offset(&self->sink) + sizeof bytes;
     sinter__sst_put_footer(bytes, footer);
-    SINTER__TRY(sinter__sink_write(&self->sink, bytes, sizeof bytes, err));
-    SINTER__TRY(sinter__sink_flush(&self->sink, err));
+    SINTER__TRY(sinter__sst_sink_write(&self->sink, bytes, sizeof bytes, err));
+    SINTER__TRY(sinter__sst_sink_flush(&self->sink, err));
 out:
     sinter__buffer_fini(self->env, &section);
     return st;
@@ -666,7 +667,7 @@ writer_close(sinter_writer *writer)
     if (self->handle != NULL) {
         self->handle->ops->close(self->handle);
     }
-    sinter__sink_fini(&self->sink);
+    sinter__sst_sink_fini(&self->sink);
     sinter__index_writer_fini(&self->index);
     sinter__codec_fini(&self->contexts);
     sinter__open_block_fini(&self->block);
@@ -741,7 +742,7 @@ create_file(sst_writer *self, uint32_t flags, sinter_error *err)
         env->io->ops->create(env->io, slash == NULL ? "." : dir, flags, &self->handle, err));
     self->sink.handle = self->handle;
     sinter__sst_put_header(header);
-    SINTER__TRY(sinter__sink_write(&self->sink, header, sizeof header, err));
+    SINTER__TRY(sinter__sst_sink_write(&self->sink, header, sizeof header, err));
 out:
     sinter__free(env, dir);
     return st;

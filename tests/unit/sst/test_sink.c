@@ -12,7 +12,7 @@ Test(sst_sink, bytes_arrive_in_order_whatever_their_pieces)
 {
     const size_t sizes[] = {1, 0, 100, 70000, 5, 300000, 64 << 10, 3, 200000, 99};
     sst_world world;
-    sinter__sink sink = {.env = &world.env};
+    sinter__sst_sink sink = {.env = &world.env};
     uint8_t *expected = malloc(1 << 20);
     uint8_t *bytes = NULL;
     size_t size = 0;
@@ -23,23 +23,24 @@ Test(sst_sink, bytes_arrive_in_order_whatever_their_pieces)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         memset(expected + total, (int)i + 1, sizes[i]);
         if (i % 2 == 0) {
-            cr_assert_eq(sinter__sink_write(&sink, expected + total, sizes[i], NULL), SINTER_OK);
+            cr_assert_eq(sinter__sst_sink_write(&sink, expected + total, sizes[i], NULL),
+                         SINTER_OK);
         } else {
             uint8_t *place = NULL;
 
-            cr_assert_eq(sinter__sink_reserve(&sink, sizes[i] + 50, &place, NULL), SINTER_OK);
+            cr_assert_eq(sinter__sst_sink_reserve(&sink, sizes[i] + 50, &place, NULL), SINTER_OK);
             memcpy(place, expected + total, sizes[i]);
-            cr_assert_eq(sinter__sink_reserve(&sink, sizes[i] + 100000, &place, NULL), SINTER_OK,
-                         "what was put there is kept");
-            cr_assert_eq(sinter__sink_commit(&sink, sizes[i], NULL), SINTER_OK);
+            cr_assert_eq(sinter__sst_sink_reserve(&sink, sizes[i] + 100000, &place, NULL),
+                         SINTER_OK, "what was put there is kept");
+            cr_assert_eq(sinter__sst_sink_commit(&sink, sizes[i], NULL), SINTER_OK);
         }
         total += sizes[i];
-        cr_assert_eq(sinter__sink_offset(&sink), total);
+        cr_assert_eq(sinter__sst_sink_offset(&sink), total);
     }
-    cr_assert_eq(sinter__sink_flush(&sink, NULL), SINTER_OK);
+    cr_assert_eq(sinter__sst_sink_flush(&sink, NULL), SINTER_OK);
     cr_assert_eq(sink.handle->ops->publish(sink.handle, "s", NULL), SINTER_OK);
     sink.handle->ops->close(sink.handle);
-    sinter__sink_fini(&sink);
+    sinter__sst_sink_fini(&sink);
     bytes = sst_file_bytes(&world.env, "s", &size);
     cr_assert_eq(size, total);
     cr_expect(memcmp(bytes, expected, total) == 0);
