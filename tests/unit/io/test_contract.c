@@ -20,7 +20,7 @@ TestSuite(io_contract, .timeout = 240);
 static void
 written_is_read(bench_io *bench)
 {
-    static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 262143, 262144, 1048576, 2500001};
+    static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 262143, 262144, 1048576, 1300001};
     const sinter_io_ops *ops = bench->io->ops;
     sinter_error err = SINTER_ERROR_INIT;
 
@@ -55,8 +55,8 @@ static void
 random_history(bench_io *bench)
 {
     const bool is_slow = strstr(bench->kind->name, "little") != NULL;
-    const size_t rounds = is_slow ? 40 : 150;
-    const size_t piece_max = is_slow ? 3000 : 300000;
+    const size_t rounds = is_slow ? 30 : 60;
+    const size_t piece_max = is_slow ? 2000 : 300000;
     const sinter_io_ops *ops = bench->io->ops;
     sinter_error err = SINTER_ERROR_INIT;
     uint64_t state = 20240 + bench->kind->flags;
