@@ -132,7 +132,7 @@ enum { FILES_MAX = 40 };
 /** Files with random keys of two hex digits. */
 typedef struct random_files {
     sinter_file_meta files[FILES_MAX];
-    char names[FILES_MAX][8];
+    char names[FILES_MAX][24];
     char keys[FILES_MAX][2][8];
     size_t count;
 } random_files;

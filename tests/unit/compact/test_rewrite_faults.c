@@ -271,6 +271,28 @@ Test(compact_rewrite_faults, every_allocation_may_fail)
     cr_expect_gt(n, 100, "%" PRIu64 " points", n);
 }
 
+Test(compact_rewrite_faults, what_a_finished_task_made_outlives_a_power_loss)
+{
+    const sinter_fault_options rule = {.struct_size = sizeof rule, .kind = SINTER_FAULT_NONE};
+    sinter_compact_result *result = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_io *fault = NULL;
+    world w;
+
+    world_init(&w, false, NULL);
+    set_up_everything(&w);
+    cr_assert_eq(w.io->ops->sync_dir(w.io, world_dir, NULL), SINTER_OK);
+    cr_assert_eq(sinter_io_fault_create(sinter_env_default(), w.io, &rule, &fault, NULL),
+                 SINTER_OK);
+    w.env.io = fault;
+    cr_assert_eq(run_everything(&w, &result, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(sinter_io_fault_restart(fault, NULL), SINTER_OK);
+    world_expect_model(&w, &newest, "when power is back");
+    sinter_compact_result_destroy(result);
+    sinter_io_destroy(fault);
+    world_fini(&w);
+}
+
 static void
 sweep_io(sinter_fault_kind kind)
 {

@@ -549,7 +549,7 @@ model_collect(model *m, const sinter_file_meta *first, const sinter_file_meta *s
 typedef struct pairs {
     sinter_file_meta files[24];
     char names[24][4];
-    char keys[24][4];
+    char keys[24][24];
     bool is_second[24]; /* shares the section of the file before it */
     size_t count;
 } pairs;
