@@ -1,7 +1,5 @@
 /*
- * The walk below is no parser: it follows brackets, quotes and commas of a text, so that limits can
- * be checked before jansson stores anything and a fault can be given its line, column and path.
- * jansson alone decides what is JSON.
+ * Loading JSON through jansson, with limits, places of faults, and a check that nothing was lost.
  */
 #include "doc/json.h"
 
@@ -10,246 +8,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "doc/json_walk.h"
 #include "doc/number.h"
-#include "doc/text.h"
-#include "sinter/doc.h"
 
-enum { DEPTH_MAX = SINTER_DOC_NESTING_MAX + 1 };
-
-/* An open bracket: for an object the member last named, for an array the position. */
-typedef struct walk_frame {
-    bool is_object;
-    size_t index;
-    sinter_bytes name; /* raw, between its quotes */
-} walk_frame;
-
-/* What the walk met. */
-typedef enum walk_event { WALK_END, WALK_VALUE, WALK_TOO_DEEP, WALK_STRING_TOO_LONG } walk_event;
-
-typedef struct walk {
-    sinter_bytes text;
-    size_t at;
-    size_t depth;
-    bool expects_name; /* the next string names a member */
-    uint64_t string_max;
-    walk_frame frames[DEPTH_MAX];
-} walk;
-
-static bool
-is_blank(uint8_t byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
-
-static size_t
-string_token_size(sinter_bytes text, size_t at)
-{
-    size_t end = at + 1;
-
-    assert(at < text.size && text.data[at] == '"');
-    while (end < text.size && text.data[end] != '"') {
-        end += text.data[end] == '\\' ? 2u : 1u;
-    }
-    return (end < text.size ? end + 1 : text.size) - at;
-}
-
-/* Bytes that a string will have once its escapes are gone; never more than the raw ones. */
-static size_t
-string_value_size(sinter_bytes text, size_t at, size_t size)
-{
-    size_t removed = 2; /* quotes */
-
-    for (size_t i = at + 1; i + 1 < at + size; i++) {
-        if (text.data[i] == '\\') {
-            /* The shortest thing that an escape can stand for. */
-            removed += text.data[i + 1] == 'u' ? 5u : 1u;
-            i++;
-        }
-    }
-    return size > removed ? size - removed : 0;
-}
-
-size_t
-sinter__json_token_size(sinter_bytes text, size_t offset)
-{
-    size_t end = offset;
-
-    if (offset >= text.size) {
-        return 0;
-    }
-    if (text.data[offset] == '"') {
-        return string_token_size(text, offset);
-    }
-    while (end < text.size && !is_blank(text.data[end]) &&
-           strchr(",:[]{}\"", text.data[end]) == NULL) {
-        end++;
-    }
-    return end - offset;
-}
-
-static void
-walk_init(walk *w, sinter_bytes text, uint64_t string_max)
-{
-    memset(w, 0, sizeof *w);
-    w->text = text;
-    w->string_max = string_max;
-}
-
-/* Step over punctuation; true while `at` was no value. */
-static bool
-walk_punctuation(walk *w)
-{
-    const uint8_t byte = w->text.data[w->at];
-    walk_frame *frame = w->depth == 0 ? NULL : &w->frames[w->depth - 1];
-
-    switch (byte) {
-    case ',':
-        if (frame != NULL) {
-            frame->index++;
-            w->expects_name = frame->is_object;
-        }
-        break;
-    case ':':
-        w->expects_name = false;
-        break;
-    case ']':
-    case '}':
-        w->depth -= w->depth > 0 ? 1u : 0u;
-        w->expects_name = false;
-        break;
-    default:
-        if (!is_blank(byte)) {
-            return false;
-        }
-        break;
-    }
-    w->at++;
-    return true;
-}
-
-/* Find the next value; `at` is its first byte until walk_enter() steps over it. */
-static walk_event
-walk_next(walk *w)
-{
-    while (w->at < w->text.size) {
-        const uint8_t byte = w->text.data[w->at];
-
-        if (walk_punctuation(w)) {
-            continue;
-        }
-        if (byte == '"') {
-            const size_t size = string_token_size(w->text, w->at);
-
-            if (size > w->string_max && string_value_size(w->text, w->at, size) > w->string_max) {
-                return WALK_STRING_TOO_LONG;
-            }
-            if (w->expects_name && w->depth > 0) {
-                w->frames[w->depth - 1].name.data = w->text.data + w->at + 1;
-                w->frames[w->depth - 1].name.size = size >= 2 ? size - 2 : 0;
-                w->expects_name = false;
-                w->at += size;
-                continue;
-            }
-        }
-        if ((byte == '{' || byte == '[') && w->depth >= SINTER_DOC_NESTING_MAX) {
-            return WALK_TOO_DEEP;
-        }
-        return WALK_VALUE;
-    }
-    return WALK_END;
-}
-
-/* Step over the value that walk_next() found: into a bracket, past a scalar. */
-static void
-walk_enter(walk *w)
-{
-    const uint8_t byte = w->text.data[w->at];
-
-    assert(w->at < w->text.size);
-    if (byte == '{' || byte == '[') {
-        assert(w->depth < DEPTH_MAX);
-        w->frames[w->depth] = (walk_frame){.is_object = byte == '{'};
-        w->depth++;
-        w->expects_name = byte == '{';
-        w->at++;
-    } else {
-        const size_t size = sinter__json_token_size(w->text, w->at);
-
-        w->at += size == 0 ? 1 : size;
-    }
-}
-
-/* Write the path of the value at hand; false when it doesn't fit. */
-static bool
-walk_path(const walk *w, char path[SINTER__JSON_PATH_MAX])
-{
-    size_t size = 0;
-
-    path[0] = '\0';
-    for (size_t i = 0; i < w->depth; i++) {
-        const walk_frame *frame = &w->frames[i];
-        const size_t room = SINTER__JSON_PATH_MAX - size;
-        const int added =
-            frame->is_object ? snprintf(path + size, room, "%s%.*s", size == 0 ? "" : ".",
-                                        (int)(frame->name.size < room ? frame->name.size : room),
-                                        frame->name.size == 0 ? "" : (const char *)frame->name.data)
-                             : snprintf(path + size, room, "[%zu]", frame->index);
-
-        if (added < 0 || (size_t)added >= room) {
-            return false;
-        }
-        size += (size_t)added;
-    }
-    return true;
-}
-
-size_t
-sinter__json_locate(sinter_bytes text, const char *path)
-{
-    walk w;
-    char here[SINTER__JSON_PATH_MAX];
-
-    walk_init(&w, text, UINT64_MAX);
-    while (walk_next(&w) == WALK_VALUE) {
-        if (walk_path(&w, here) && strcmp(here, path) == 0) {
-            return w.at;
-        }
-        walk_enter(&w);
-    }
-    return text.size;
-}
-
-size_t
-sinter__json_member_value(sinter_bytes text, size_t index)
-{
-    walk w;
-
-    walk_init(&w, text, UINT64_MAX);
-    while (walk_next(&w) == WALK_VALUE) {
-        if (w.depth == 1 && w.frames[0].is_object && w.frames[0].index == index) {
-            return w.at;
-        }
-        walk_enter(&w);
-    }
-    return text.size;
-}
-
-void
-sinter__json_path_at(sinter_bytes text, size_t offset, char path[SINTER__JSON_PATH_MAX])
-{
-    walk w;
-
-    walk_init(&w,
-              (sinter_bytes){.data = text.data, .size = offset < text.size ? offset : text.size},
-              UINT64_MAX);
-    path[0] = '\0';
-    while (walk_next(&w) == WALK_VALUE) {
-        walk_enter(&w);
-    }
-    (void)walk_path(&w, path);
-}
-
-/* Line and column (in characters), both from 1. */
 static void
 text_position(const sinter__json_source *source, size_t offset, uint64_t *line, uint64_t *column)
 {
@@ -311,30 +72,133 @@ sinter__json_type_name(const json_t *value)
     }
 }
 
+/*
+ * What a text holds, summed so that a loss shows. jansson drops a byte of a string or a number when
+ * it has no memory to make its buffer larger, and goes on.
+ */
+typedef struct json_sums {
+    uint64_t string_bytes; /* of names and strings */
+    uint64_t integers;     /* wrapped sum of all */
+    uint64_t reals;        /* wrapped sum of their bits */
+} json_sums;
+
+static void
+sum_token(sinter_bytes text, size_t at, json_sums *sums)
+{
+    const sinter_bytes token = {.data = text.data + at, .size = sinter__json_token_size(text, at)};
+    int64_t integer = 0;
+    uint64_t bits = 0;
+    bool overflow = false;
+
+    if (!sinter__number_is_json(token)) {
+        return;
+    }
+    if (sinter__integer_parse(token, &integer, &overflow)) {
+        sums->integers += (uint64_t)integer;
+    } else if (sinter__double_parse(token, &bits)) {
+        sums->reals += bits;
+    }
+}
+
+static void
+sum_scalar(const json_t *value, json_sums *sums)
+{
+    const double real = json_real_value(value);
+    uint64_t bits;
+
+    if (json_is_string(value)) {
+        sums->string_bytes += json_string_length(value);
+    } else if (json_is_integer(value)) {
+        sums->integers += (uint64_t)json_integer_value(value);
+    } else if (json_is_real(value)) {
+        memcpy(&bits, &real, sizeof bits);
+        sums->reals += bits;
+    }
+}
+
+/* A bracket of a loaded value and where the summing stands in it. */
+typedef struct sum_frame {
+    json_t *value;
+    void *member; /* of an object */
+    size_t index; /* of an array */
+} sum_frame;
+
+/* The next value in a bracket; NULL when there is none. Adds the member's name. */
+static json_t *
+sum_step(sum_frame *frame, json_sums *sums)
+{
+    json_t *value = NULL;
+
+    if (json_is_array(frame->value)) {
+        return json_array_get(frame->value, frame->index++);
+    }
+    if (frame->member != NULL) {
+        sums->string_bytes += json_object_iter_key_len(frame->member);
+        value = json_object_iter_value(frame->member);
+        frame->member = json_object_iter_next(frame->value, frame->member);
+    }
+    return value;
+}
+
+static void
+sum_loaded(json_t *root, json_sums *sums)
+{
+    sum_frame frames[SINTER__JSON_DEPTH_MAX + 1];
+    size_t depth = 0;
+    json_t *value = root;
+
+    for (;;) {
+        if (value != NULL && (json_is_object(value) || json_is_array(value))) {
+            assert(depth <= SINTER__JSON_DEPTH_MAX);
+            frames[depth++] = (sum_frame){.value = value, .member = json_object_iter(value)};
+        } else if (value != NULL) {
+            sum_scalar(value, sums);
+        } else {
+            depth--;
+        }
+        if (depth == 0) {
+            return;
+        }
+        value = sum_step(&frames[depth - 1], sums);
+    }
+}
+
+/* No number that anybody wrote is longer. */
+enum { NUMBER_TEXT_MAX = 1000 };
+
 static sinter_status
-check_limits(const sinter__json_source *source, uint32_t flags, sinter_error *err)
+check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums, sinter_error *err)
 {
     char path[SINTER__JSON_PATH_MAX];
-    walk w;
-    walk_event event;
+    sinter__json_walk w;
+    sinter__json_event event;
 
     if (source->text.size > SINTER_DOC_BYTES_MAX) {
         return SINTER__ERR_AT(err, SINTER_E_TOO_LARGE, source->name, -1,
                               "%zu bytes of JSON, at most %llu are read", source->text.size,
                               (unsigned long long)SINTER_DOC_BYTES_MAX);
     }
-    walk_init(&w, source->text,
-              (flags & SINTER__JSON_LIMIT_64M) != 0 ? SINTER_DOC_BYTES_MAX
-                                                    : SINTER_DOC_STRING_BYTES_MAX);
-    for (event = walk_next(&w); event == WALK_VALUE; event = walk_next(&w)) {
-        walk_enter(&w);
+    sinter__json_walk_init(&w, source->text,
+                           (flags & SINTER__JSON_LIMIT_64M) != 0 ? SINTER_DOC_BYTES_MAX
+                                                                 : SINTER_DOC_STRING_BYTES_MAX);
+    for (event = sinter__json_walk_next(&w); event == SINTER__JSON_VALUE;
+         event = sinter__json_walk_next(&w)) {
+        if (w.text.data[w.at] != '"' && sinter__json_token_size(w.text, w.at) > NUMBER_TEXT_MAX) {
+            (void)sinter__json_walk_path(&w, path);
+            return fail_at(source, SINTER_E_TOO_LARGE, w.at, path, "a number above 1000 digits",
+                           err);
+        }
+        sum_token(w.text, w.at, sums);
+        sinter__json_walk_enter(&w);
     }
-    if (event == WALK_END) {
+    sums->string_bytes = w.string_bytes;
+    if (event == SINTER__JSON_END) {
         return SINTER_OK;
     }
-    (void)walk_path(&w, path);
-    return fail_at(source, SINTER_E_TOO_LARGE, w.at, path,
-                   event == WALK_TOO_DEEP ? "nested deeper than 32" : "a string above 16 MiB", err);
+    (void)sinter__json_walk_path(&w, path);
+    return fail_at(
+        source, SINTER_E_TOO_LARGE, w.at, path,
+        event == SINTER__JSON_TOO_DEEP ? "nested deeper than 32" : "a string above 16 MiB", err);
 }
 
 sinter_status
@@ -346,15 +210,23 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
         ((flags & SINTER__JSON_ALLOW_NUL) != 0 ? (size_t)JSON_ALLOW_NUL : (size_t)0);
     json_error_t fault;
     char path[SINTER__JSON_PATH_MAX];
+    json_sums written = {0};
+    json_sums loaded = {0};
 
     assert(source != NULL);
     *out = NULL;
-    SINTER__CHECK(check_limits(source, flags, err));
+    SINTER__CHECK(check_limits(source, flags, &written, err));
     memset(&fault, 0, sizeof fault);
     *out = json_loadb(source->text.size == 0 ? "" : (const char *)source->text.data,
                       source->text.size, load_flags, &fault);
     if (*out != NULL) {
-        return SINTER_OK;
+        sum_loaded(*out, &loaded);
+        if (memcmp(&written, &loaded, sizeof written) == 0) {
+            return SINTER_OK;
+        }
+        json_decref(*out);
+        *out = NULL;
+        return SINTER__ERR_AT(err, SINTER_E_NOMEM, source->name, -1, "no memory to read JSON");
     }
     /* Without memory jansson often says nothing at all. */
     switch (fault.text[0] == '\0' ? json_error_out_of_memory : json_error_code(&fault)) {
@@ -371,27 +243,4 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
     }
     sinter__json_path_at(source->text, (size_t)fault.position, path);
     return fail_at(source, SINTER_E_INVALID, (size_t)fault.position, path, fault.text, err);
-}
-
-sinter_status
-sinter__json_quote_numbers(sinter_bytes text, sinter_text *out, sinter_error *err)
-{
-    size_t copied = 0;
-    walk w;
-
-    walk_init(&w, text, UINT64_MAX);
-    while (walk_next(&w) == WALK_VALUE) {
-        const sinter_bytes token = {.data = text.data + w.at,
-                                    .size = sinter__json_token_size(text, w.at)};
-
-        if (token.size > 0 && sinter__number_is_json(token)) {
-            SINTER__CHECK(sinter_text_append(out, text.data + copied, w.at - copied, err));
-            SINTER__CHECK(sinter_text_append(out, "\"", 1, err));
-            SINTER__CHECK(sinter_text_append(out, token.data, token.size, err));
-            SINTER__CHECK(sinter_text_append(out, "\"", 1, err));
-            copied = w.at + token.size;
-        }
-        walk_enter(&w);
-    }
-    return sinter_text_append(out, text.data + copied, text.size - copied, err);
 }

@@ -42,8 +42,8 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
 size_t
 sinter__json_locate(sinter_bytes text, const char *path);
 
-/** Offset of the value of the root object's member number `index`; the text's size if there is none.
- *  Members are counted as jansson gives them out: as they stand in the text. */
+/** Offset of the value of the root object's member number `index`; the text's size if there is
+ * none. Members are counted as jansson gives them out: as they stand in the text. */
 size_t
 sinter__json_member_value(sinter_bytes text, size_t index);
 
