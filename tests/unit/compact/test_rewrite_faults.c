@@ -281,6 +281,7 @@ Test(compact_rewrite_faults, what_a_finished_task_made_outlives_a_power_loss)
 
     world_init(&w, false, NULL);
     set_up_everything(&w);
+    cr_assert_eq(w.io->ops->sync_dir(w.io, ".", NULL), SINTER_OK);
     cr_assert_eq(w.io->ops->sync_dir(w.io, world_dir, NULL), SINTER_OK);
     cr_assert_eq(sinter_io_fault_create(sinter_env_default(), w.io, &rule, &fault, NULL),
                  SINTER_OK);
