@@ -32,8 +32,13 @@ sinter__input_load(sinter__input *input, sinter_merge_counters *counters, sinter
     assert(input->state != SINTER__INPUT_ACTIVE && input->state != SINTER__INPUT_DONE);
     do {
         const sinter_batch *batch = NULL;
-        const sinter_status st = input->reader->ops->next(input->reader, &batch, err);
+        sinter_status st = SINTER_OK;
 
+        /* Here and not only between calls of the merge: what is read may all vanish. */
+        if (input->is_cancelled != NULL && input->is_cancelled(input->cancel_ctx)) {
+            return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled while merging");
+        }
+        st = input->reader->ops->next(input->reader, &batch, err);
         if (st == SINTER_END) {
             sinter__input_drain(input, SINTER__INPUT_DONE);
             return SINTER_OK;

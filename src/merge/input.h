@@ -29,6 +29,8 @@ typedef struct sinter__input {
     bool has_dropped;   /* some rows between row and row_end are to be skipped */
     bool is_multi;      /* several versions of a key may follow each other (merged spill) */
     bool is_whole_only; /* ask for undecoded blocks first */
+    bool (*is_cancelled)(void *ctx); /* asked before each batch; NULL: never */
+    void *cancel_ctx;
 } sinter__input;
 
 /** Key of the row or block the input stands at. Only ACTIVE and LAZY inputs have one. */

@@ -187,6 +187,10 @@ create_engine(sinter_merge *merge, sinter_error *err)
     const sinter_merge_options *options = &merge->options;
     const sinter__block_gate gate = {options->accepts_block, options->accepts_ctx};
 
+    for (size_t i = 0; i < merge->input_count; i++) {
+        merge->inputs[i].is_cancelled = options->is_cancelled;
+        merge->inputs[i].cancel_ctx = options->cancel_ctx;
+    }
     /* Bare runs: the tree decides ties whichever engine was asked for (spec 1), so that both give
      * the same records. */
     if (!options->has_ages) {

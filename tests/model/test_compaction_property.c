@@ -294,6 +294,22 @@ typedef struct unit {
     bool drop_delete;
 } unit;
 
+/* The order of a task's files means nothing. */
+static void
+shuffle_unit(property_case *c, unit *u)
+{
+    for (size_t i = 1; i < u->count; i++) {
+        const size_t j = (size_t)test_rng_below(&c->rng, i + 1);
+        const size_t position = u->positions[i];
+        const sinter_file_meta file = u->files[i];
+
+        u->positions[i] = u->positions[j];
+        u->files[i] = u->files[j];
+        u->positions[j] = position;
+        u->files[j] = file;
+    }
+}
+
 static void
 pick_unit(property_case *c, unit *out)
 {
@@ -329,6 +345,7 @@ pick_unit(property_case *c, unit *out)
             out->files[out->count++] = b->files[i].meta;
         }
     }
+    shuffle_unit(c, out);
     deepest = deepest < next ? deepest : next - 1;
     out->output_level = deepest + (int32_t)test_rng_below(&c->rng, (uint64_t)(next - deepest));
     out->drop_delete =

@@ -179,6 +179,43 @@ Test(merge_merge, cancelling_at_any_ask_ends_the_merge_and_closes_everything)
     test_runs_fini(&runs);
 }
 
+Test(merge_merge, a_merge_from_which_nothing_comes_can_be_cancelled_too)
+{
+    enum { ROWS = 2000, BATCH_ROWS = 10 };
+
+    for (int variant = 0; variant < 6; variant++) {
+        run_world world = {.batch_rows = BATCH_ROWS};
+        static uint8_t keys[ROWS][2];
+        static test_record records[ROWS];
+        test_runs runs = {0};
+        merge_setup setup;
+        merged result;
+
+        for (size_t i = 0; i < ROWS; i++) {
+            keys[i][0] = (uint8_t)(i >> 8);
+            keys[i][1] = (uint8_t)i;
+            records[i] = (test_record){.key = {keys[i], 2},
+                                       .kind = SINTER_KIND_DELETE,
+                                       .dropped = variant < 3 ? 0 : SINTER_DROP_EXPIRED};
+        }
+        test_runs_add(&runs, records, ROWS);
+        test_runs_add(&runs, records, ROWS);
+        runs.items[1].records[0].origin = 1;
+        merge_setup_init(&setup, &world, &runs);
+        setup.options.has_ages = variant % 3 != 2;
+        setup.options.sort_engine =
+            variant % 3 == 1 ? SINTER_SORT_MIN_HEAP : SINTER_SORT_LOSER_TREE;
+        setup.options.drop_delete = true;
+        setup.cancel_at = ROWS / BATCH_ROWS;
+        merge_run(&setup, &runs, &result);
+        cr_expect_eq(result.status, SINTER_E_CANCELLED, "variant %d: asked %llu times", variant,
+                     (unsigned long long)result.cancel_asks);
+        cr_expect_not(result.has_complaint, "%s", result.complaint);
+        merged_fini(&result);
+        test_runs_fini(&runs);
+    }
+}
+
 Test(merge_merge, a_merge_that_is_closed_early_leaves_nothing_open)
 {
     test_runs runs;
