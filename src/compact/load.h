@@ -4,22 +4,8 @@
 #ifndef SINTER_COMPACT_LOAD_H
 #define SINTER_COMPACT_LOAD_H
 
+#include "base/load.h"
 #include "sinter/compact.h"
-
-/**
- * Copy a struct that begins with its size over defaults.
- *
- * A shorter one leaves the rest of `target` as it is; what a longer one has beyond `size` must be
- * zero.
- *
- * @param target  holds the defaults, `size` bytes; its struct_size is kept
- * @param source  the caller's
- * @param name    of the struct, for the error
- * @return        SINTER_OK, SINTER_E_INVALID
- */
-sinter_status
-sinter__struct_load(void *target, size_t size, const void *source, const char *name,
-                    sinter_error *err);
 
 /** Options of a caller over the defaults, checked; NULL gives the defaults. @return OK, E_INVALID
  */

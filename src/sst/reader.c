@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/load.h"
 #include "sst/block.h"
 #include "sst/payload.h"
 #include "sst/span.h"
@@ -393,10 +394,9 @@ out:
 
 sinter_status
 sinter__sst_reader_open(void *format, const sinter_env *env, const char *path,
-                        const sinter_read_options *options, sinter_reader **out, sinter_error *err)
+                        const sinter_read_options *given, sinter_reader **out, sinter_error *err)
 {
-    static const sinter_read_options defaults = {.struct_size =
-                                                     (uint32_t)sizeof(sinter_read_options)};
+    sinter_read_options options = {.struct_size = (uint32_t)sizeof options};
     sinter__sst_open_options open_options = {.flags = SINTER_IO_SEQUENTIAL};
     sst_reader *self = NULL;
     sinter_status st = SINTER_OK;
@@ -404,18 +404,21 @@ sinter__sst_reader_open(void *format, const sinter_env *env, const char *path,
     (void)format;
     SINTER__REQUIRE(err, env != NULL && path != NULL && out != NULL);
     *out = NULL;
-    options = options == NULL ? &defaults : options;
-    SINTER__REQUIRE(err, options->key_prefix_skip <= SINTER_KEY_BYTES_MAX);
-    SINTER__REQUIRE(err, options->begin_key.data != NULL || options->begin_key.size == 0);
-    SINTER__REQUIRE(err, options->end_key.data != NULL || options->end_key.size == 0);
-    open_options.flags |= options->direct ? (uint32_t)SINTER_IO_DIRECT : 0u;
-    open_options.expected_bytes = options->expected_file_bytes;
+    if (given != NULL) {
+        SINTER__CHECK(
+            sinter__struct_load(&options, sizeof options, given, "sinter_read_options", err));
+    }
+    SINTER__REQUIRE(err, options.key_prefix_skip <= SINTER_KEY_BYTES_MAX);
+    SINTER__REQUIRE(err, options.begin_key.data != NULL || options.begin_key.size == 0);
+    SINTER__REQUIRE(err, options.end_key.data != NULL || options.end_key.size == 0);
+    open_options.flags |= options.direct ? (uint32_t)SINTER_IO_DIRECT : 0u;
+    open_options.expected_bytes = options.expected_file_bytes;
 
     SINTER__TRY(SINTER__NEW(env, self, 1, err));
     self->base.ops = &reader_ops;
     self->env = env;
     SINTER__TRY(sinter__sst_file_open(env, path, &open_options, &self->file, err));
-    SINTER__TRY(set_up(self, options, err));
+    SINTER__TRY(set_up(self, &options, err));
     *out = &self->base;
     self = NULL;
 out:

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/env.h"
 #include "base/hash.h"
+#include "base/load.h"
 #include "sinter/sst.h"
 #include "sinter/version.h"
 #include "sst/file.h"
@@ -765,24 +766,26 @@ check_options(const sinter_write_options *options, sinter_error *err)
 
 sinter_status
 sinter__sst_writer_open(void *format, const sinter_env *env, const char *path,
-                        const sinter_write_options *options, sinter_writer **out, sinter_error *err)
+                        const sinter_write_options *given, sinter_writer **out, sinter_error *err)
 {
-    static const sinter_write_options defaults = {.struct_size =
-                                                      (uint32_t)sizeof(sinter_write_options)};
+    sinter_write_options options = {.struct_size = (uint32_t)sizeof options};
     sst_writer *self = NULL;
     sinter_status st = SINTER_OK;
 
     (void)format;
     SINTER__REQUIRE(err, env != NULL && path != NULL && out != NULL);
     *out = NULL;
-    options = options == NULL ? &defaults : options;
-    SINTER__CHECK(check_options(options, err));
+    if (given != NULL) {
+        SINTER__CHECK(
+            sinter__struct_load(&options, sizeof options, given, "sinter_write_options", err));
+    }
+    SINTER__CHECK(check_options(&options, err));
     SINTER__TRY(SINTER__NEW(env, self, 1, err));
     self->base.ops = &writer_ops;
     self->env = env;
     SINTER__TRY(sinter__strdup(env, path, &self->path, err));
-    SINTER__TRY(set_up(self, options, err));
-    SINTER__TRY(create_file(self, options->direct ? (uint32_t)SINTER_IO_DIRECT : 0u, err));
+    SINTER__TRY(set_up(self, &options, err));
+    SINTER__TRY(create_file(self, options.direct ? (uint32_t)SINTER_IO_DIRECT : 0u, err));
     *out = &self->base;
     self = NULL;
 out:

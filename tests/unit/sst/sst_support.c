@@ -132,9 +132,12 @@ sst_write(const sinter_env *env, const char *path, const test_run *run, const ss
           sinter_file_stats *stats_out, sinter_error *err)
 {
     const sinter_format *format = sinter_format_sst();
+    sinter_write_options options = plan->options;
     sinter_writer *writer = NULL;
-    sinter_status st = format->open_writer(format->self, env, path, &plan->options, &writer, err);
+    sinter_status st = SINTER_OK;
 
+    options.struct_size = sizeof options;
+    st = format->open_writer(format->self, env, path, &options, &writer, err);
     if (st != SINTER_OK) {
         cr_assert_null(writer);
         return st;

@@ -22,9 +22,12 @@ open_writer(const sst_world *world, const sinter_write_options *options)
 {
     const sinter_format *format = sinter_format_sst();
     sinter_error err = SINTER_ERROR_INIT;
+    sinter_write_options sized = {.struct_size = sizeof sized};
     sinter_writer *writer = NULL;
 
-    cr_assert_eq(format->open_writer(format->self, &world->env, "w.sst", options, &writer, &err),
+    sized = options == NULL ? sized : *options;
+    sized.struct_size = sizeof sized;
+    cr_assert_eq(format->open_writer(format->self, &world->env, "w.sst", &sized, &writer, &err),
                  SINTER_OK, "%s", err.text);
     return writer;
 }
@@ -157,9 +160,12 @@ Test(sst_writer, refuses_options_above_their_limits)
 {
     const sinter_format *format = sinter_format_sst();
     const sinter_write_options options[] = {
-        {.block_bytes = (uint32_t)SINTER_BLOCK_OPTION_BYTES_MAX + 1},
-        {.codec = SINTER_CODEC_ZSTD, .codec_level = 1000},
-        {.filter_bits_per_key = 65},
+        {.struct_size = sizeof(sinter_write_options),
+         .block_bytes = (uint32_t)SINTER_BLOCK_OPTION_BYTES_MAX + 1},
+        {.struct_size = sizeof(sinter_write_options),
+         .codec = SINTER_CODEC_ZSTD,
+         .codec_level = 1000},
+        {.struct_size = sizeof(sinter_write_options), .filter_bits_per_key = 65},
     };
     sst_world world;
 
@@ -180,7 +186,7 @@ Test(sst_writer, refuses_options_above_their_limits)
 Test(sst_writer, an_unknown_codec_is_refused_by_number)
 {
     const sinter_format *format = sinter_format_sst();
-    const sinter_write_options options = {.codec = 9};
+    const sinter_write_options options = {.struct_size = sizeof options, .codec = 9};
     sst_world world;
     sinter_error err = SINTER_ERROR_INIT;
     sinter_writer *writer = NULL;
