@@ -34,11 +34,11 @@ _sinter() {
     get)
         options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     inspect)
-        options="--blocks --base-dir --sections --json --io --memory --verbose --help" ;;
+        options="--blocks --base-dir --sections --json --help" ;;
     verify)
         options="--base-dir --json --io --memory --verbose --progress --quiet --help" ;;
     gc)
-        options="--older-than --json --dry-run --io --memory --verbose --progress --quiet --help" ;;
+        options="--older-than --json --dry-run --progress --quiet --help" ;;
     options)
         options="--json --help" ;;
     version)

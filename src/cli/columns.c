@@ -18,7 +18,7 @@ copy(const char *text, size_t size)
 void
 cli_columns_add(cli_columns *columns, const char *name, const char *type)
 {
-    columns->items = cli_realloc(columns->items, columns->count + 1, sizeof *columns->items);
+    columns->items = cli_grow(columns->items, columns->count, sizeof *columns->items);
     columns->items[columns->count++] = (cli_column){
         .name = copy(name, strlen(name)),
         .type = type == NULL ? NULL : copy(type, strlen(type)),

@@ -22,10 +22,8 @@ run_verb(const cli_verb *verb, int argc, char **argv)
         cli_help_verb(stdout, verb);
     } else if (code == CLI_EXIT_OK) {
         cli_report_begin(verb->name, common->json);
-        code = cli_session_init(&session, verb, common);
-        if (code == CLI_EXIT_OK) {
-            code = verb->run(&session, common);
-        }
+        cli_session_init(&session, verb, common);
+        code = verb->run(&session, common);
         cli_session_fini(&session);
     }
     cli_arguments_fini(verb, common);

@@ -67,10 +67,16 @@ cli_realloc(void *ptr, size_t count, size_t size)
     return grown;
 }
 
+void *
+cli_grow(void *ptr, size_t count, size_t size)
+{
+    return (count & (count - 1)) == 0 ? cli_realloc(ptr, count == 0 ? 1 : count * 2, size) : ptr;
+}
+
 void
 cli_list_add(cli_list *list, const char *text)
 {
-    list->items = cli_realloc((void *)list->items, list->count + 1, sizeof *list->items);
+    list->items = cli_grow((void *)list->items, list->count, sizeof *list->items);
     list->items[list->count++] = text;
 }
 
@@ -332,7 +338,7 @@ set_key(const option_parser *parser, const struct option *key, const char *value
 
     (void)snprintf(joined, (size_t)length + 1, "%s=%s", key->name, value);
     cli_list_add(&common->settings, joined);
-    common->owned = cli_realloc(common->owned, common->owned_count + 1, sizeof *common->owned);
+    common->owned = cli_grow(common->owned, common->owned_count, sizeof *common->owned);
     common->owned[common->owned_count++] = joined;
 }
 
@@ -452,6 +458,18 @@ cli_settings_apply(const cli_list *settings, sinter_compact_options *options)
         if (st != SINTER_OK) {
             return cli_fail(CLI_EXIT_USAGE, "%s", err.text);
         }
+    }
+    return CLI_EXIT_OK;
+}
+
+int
+cli_memory_apply(const cli_common *common, sinter_compact_options *options)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+
+    if (common->memory != NULL && sinter_compact_options_set(options, "sinter.memory-budget",
+                                                             common->memory, &err) != SINTER_OK) {
+        return cli_fail(CLI_EXIT_USAGE, "option '--memory': %s", err.text);
     }
     return CLI_EXIT_OK;
 }

@@ -29,11 +29,19 @@ cli_verb_option(const cli_verb *verb, size_t index, cli_option *out);
 int
 cli_settings_apply(const cli_list *settings, sinter_compact_options *options);
 
+/** Set the memory budget that --memory names, if it does. */
+int
+cli_memory_apply(const cli_common *common, sinter_compact_options *options);
+
 /** Memory of the program: gives zeroed bytes, or ends with a message. */
 void *
 cli_alloc(size_t count, size_t size);
 void *
 cli_realloc(void *ptr, size_t count, size_t size);
+/** Room for one item more behind `count`; grows by doubling. The items must have been added one by
+ *  one through this function. */
+void *
+cli_grow(void *ptr, size_t count, size_t size);
 /** Append a text to a list. */
 void
 cli_list_add(cli_list *list, const char *text);

@@ -36,15 +36,14 @@ wants_progress(const cli_verb *verb, const cli_common *common)
            (!common->quiet && isatty(STDERR_FILENO) != 0);
 }
 
-int
+void
 cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
 {
     static const sinter_io_kind kinds[] = {SINTER_IO_AUTO, SINTER_IO_POSIX, SINTER_IO_URING};
-    sinter_error err = SINTER_ERROR_INIT;
-    sinter_status st;
 
     memset(session, 0, sizeof *session);
     session->verb = verb;
+    session->io_kind = kinds[common->io];
     session->is_verbose = common->verbose;
     session->progress.is_on = wants_progress(verb, common);
     session->progress.is_terminal = isatty(STDERR_FILENO) != 0;
@@ -54,9 +53,32 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
         .progress = on_progress,
         .log = on_log,
     };
-    sinter_env_init(&session->env);
-    session->env.listener = &session->listener;
-    st = sinter_io_create(&session->env, kinds[common->io], NULL, &session->io, &err);
+    sinter_env_init(&session->boot);
+    session->boot.listener = &session->listener;
+}
+
+static void
+end_work(cli *session)
+{
+    sinter_io_destroy(session->io); /* gives its buffers back to the budget */
+    sinter_memory_destroy(session->memory);
+    session->io = NULL;
+    session->memory = NULL;
+}
+
+int
+cli_session_start(cli *session, uint64_t memory_bytes)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st;
+
+    end_work(session);
+    session->env = session->boot;
+    st = sinter_memory_create(&session->boot, memory_bytes, &session->memory, &err);
+    if (st == SINTER_OK) {
+        session->env.memory = session->memory;
+        st = sinter_io_create(&session->env, session->io_kind, NULL, &session->io, &err);
+    }
     if (st != SINTER_OK) {
         return cli_fail_status(st, &err);
     }
@@ -64,28 +86,10 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
     return CLI_EXIT_OK;
 }
 
-int
-cli_session_budget(cli *session, uint64_t bytes)
-{
-    sinter_error err = SINTER_ERROR_INIT;
-    sinter_status st;
-
-    session->env.memory = NULL;
-    sinter_memory_destroy(session->memory);
-    session->memory = NULL;
-    st = sinter_memory_create(&session->env, bytes, &session->memory, &err);
-    if (st != SINTER_OK) {
-        return cli_fail_status(st, &err);
-    }
-    session->env.memory = session->memory;
-    return CLI_EXIT_OK;
-}
-
 void
 cli_session_fini(cli *session)
 {
-    sinter_memory_destroy(session->memory);
-    sinter_io_destroy(session->io);
+    end_work(session);
 }
 
 const char *

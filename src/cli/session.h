@@ -8,23 +8,29 @@
 #include "cli/progress.h"
 
 struct cli {
-    sinter_env env;
+    sinter_env boot; /* for documents, catalogs and questions: posix io, no budget */
+    sinter_env env;  /* for the work itself; set up by cli_session_start() */
     sinter_io *io;
     sinter_memory *memory;
+    sinter_io_kind io_kind;
     sinter_listener listener;
     cli_progress progress;
     const cli_verb *verb;
     bool is_verbose;
 };
 
-/** Make the environment that the common options ask for. @return an exit code */
-int
+/** Make the environment for looking around. */
+void
 cli_session_init(cli *session, const cli_verb *verb, const cli_common *common);
 
-/** Take a memory budget for the work, in place of an earlier one that nothing uses any more.
- * @return an exit code */
+/**
+ * Make the environment for the work: a memory budget, and the io that the common options ask for,
+ * whose buffers belong to the budget. Once more: in place of the earlier one, which nothing uses
+ * any more.
+ * @return an exit code
+ */
 int
-cli_session_budget(cli *session, uint64_t bytes);
+cli_session_start(cli *session, uint64_t memory_bytes);
 
 /** Release. */
 void

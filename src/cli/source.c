@@ -11,7 +11,8 @@ cli_is_directory(const cli *session, const char *path)
     sinter_io_stat info;
 
     memset(&info, 0, sizeof info);
-    return session->io->ops->stat(session->io, path, &info, NULL) == SINTER_OK && info.is_directory;
+    return session->boot.io->ops->stat(session->boot.io, path, &info, NULL) == SINTER_OK &&
+           info.is_directory;
 }
 
 bool
@@ -34,11 +35,11 @@ load(cli *session, const char *base_dir, uint32_t flags, cli_source *source)
     sinter_status st = SINTER_OK;
 
     if ((flags & CLI_SOURCE_WRITE) != 0 && cli_is_directory(session, source->path)) {
-        st = sinter_catalog_open(&session->env, source->path, SINTER_CATALOG_WRITE,
+        st = sinter_catalog_open(&session->boot, source->path, SINTER_CATALOG_WRITE,
                                  &source->catalog, &err);
     }
     if (st == SINTER_OK) {
-        st = sinter_files_doc_load(&session->env, source->path, &load_options, &source->doc, &err);
+        st = sinter_files_doc_load(&session->boot, source->path, &load_options, &source->doc, &err);
     }
     if (st != SINTER_OK) {
         return cli_fail_status(st, &err);
@@ -69,12 +70,9 @@ set_options(const cli_common *common, cli_source *source)
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    if (common->memory != NULL) {
-        st = sinter_compact_options_set(&source->options, "sinter.memory-budget", common->memory,
-                                        &err);
-        if (st != SINTER_OK) {
-            return cli_fail(CLI_EXIT_USAGE, "option '--memory': %s", err.text);
-        }
+    code = cli_memory_apply(common, &source->options);
+    if (code != CLI_EXIT_OK) {
+        return code;
     }
     st = sinter_compact_options_check(&source->options, &err);
     return st == SINTER_OK ? CLI_EXIT_OK : cli_fail(CLI_EXIT_USAGE, "%s", err.text);
@@ -113,7 +111,7 @@ cli_source_open(cli *session, const cli_common *common, const char *path, const 
         return code;
     }
     out->max_level = find_max_level(out);
-    return cli_session_budget(session, out->options.memory_bytes);
+    return CLI_EXIT_OK;
 }
 
 void

@@ -24,7 +24,7 @@ enum {
 };
 
 /**
- * Open `path` and set up options and the memory budget.
+ * Open `path` and set up options. Those name the memory budget for cli_session_start().
  * @param base_dir  replaces a document's base_dir; NULL: as written
  * @return          an exit code; the source needs cli_source_close() in any case
  */

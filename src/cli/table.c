@@ -37,7 +37,7 @@ cli_table_cell(cli_table *table, const char *format, ...)
             *c = '?'; /* a name can't move the cursor */
         }
     }
-    table->cells = cli_realloc(table->cells, table->cell_count + 1, sizeof *table->cells);
+    table->cells = cli_grow(table->cells, table->cell_count, sizeof *table->cells);
     table->cells[table->cell_count++] = cell;
 }
 

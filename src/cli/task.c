@@ -152,7 +152,7 @@ check_unit(cli *session, const cli_source *source, const cli_task *task, const s
                                 .members = unit,
                                 .member_count = task->task.count};
     sinter_error err = SINTER_ERROR_INIT;
-    const sinter_status st = sinter_unit_check(&session->env, &picked, &err);
+    const sinter_status st = sinter_unit_check(&session->boot, &picked, &err);
 
     return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }

@@ -53,7 +53,7 @@ remove_new_files(const compact_job *job)
         }
         path = cli_alloc(size, 1);
         (void)snprintf(path, size, "%s/%s", job->source.base_dir, file->file_name);
-        (void)job->session->io->ops->unlink(job->session->io, path, NULL);
+        (void)job->session->boot.io->ops->unlink(job->session->boot.io, path, NULL);
         free(path);
     }
 }
@@ -65,7 +65,7 @@ was_committed(const compact_job *job)
     sinter_files_doc *now = NULL;
     bool is_new = true; /* if in doubt: gc will tell */
 
-    if (sinter_files_doc_load(&job->session->env, job->source.path, NULL, &now, NULL) ==
+    if (sinter_files_doc_load(&job->session->boot, job->source.path, NULL, &now, NULL) ==
         SINTER_OK) {
         is_new = sinter_files_doc_get(now)->generation != job->source.files->generation;
     }
@@ -81,11 +81,11 @@ run_task(compact_job *job)
     cli_decisions_total total;
     sinter_status st;
 
-    st = sinter_compact_task_plan(&session->env, &job->task.task, &planned, &job->err);
+    st = sinter_compact_task_plan(&session->boot, &job->task.task, &planned, &job->err);
     if (st == SINTER_OK) {
         total = cli_decisions_sum(planned);
         cli_progress_begin(&session->progress, "compacting", total.rewritten_bytes,
-                           total.rewritten_records, &session->env.clock);
+                           total.rewritten_records, &session->boot.clock);
         st = sinter_compact_task_run(&session->env, &job->task.task, &job->result, &job->err);
         cli_progress_end(&session->progress, st == SINTER_OK);
     }
@@ -111,7 +111,7 @@ make_document(compact_job *job, const sinter_error *failure)
 static sinter_status
 replace_file(compact_job *job, const char *path, const sinter_text *text)
 {
-    sinter_io *io = job->session->io;
+    sinter_io *io = job->session->boot.io;
 
     return io->ops->replace(io, path, text->data, text->size, &job->err);
 }
@@ -125,7 +125,7 @@ write_catalog_out(compact_job *job)
     if (job->args->catalog_out == NULL) {
         return SINTER_OK;
     }
-    sinter_text_init(&job->session->env, &text);
+    sinter_text_init(&job->session->boot, &text);
     st = sinter_files_print(sinter_files_doc_get(job->after), job->source.codec, 0, &text,
                             &job->err);
     if (st == SINTER_OK) {
@@ -165,7 +165,7 @@ publish(compact_job *job)
 {
     sinter_status st;
 
-    st = sinter_files_doc_apply(&job->session->env, job->source.doc, job->result, &job->after,
+    st = sinter_files_doc_apply(&job->session->boot, job->source.doc, job->result, &job->after,
                                 &job->err);
     if (st == SINTER_OK) {
         st = make_document(job, NULL);
@@ -265,9 +265,14 @@ compact(compact_job *job)
 {
     const cli_common *common = &job->args->task.common;
     sinter_status st = SINTER_OK;
+    int code;
 
     if (common->dry_run) {
         return cli_plan_show(job->session, &job->args->task, &job->source, &job->task, false);
+    }
+    code = cli_session_start(job->session, job->source.options.memory_bytes);
+    if (code != CLI_EXIT_OK) {
+        return code;
     }
     st = run_task(job); /* of no files: an empty result */
     if (st == SINTER_OK) {
@@ -289,7 +294,7 @@ run(cli *session, void *arguments)
     compact_job job = {.session = session, .args = args, .err = SINTER_ERROR_INIT};
     int code;
 
-    sinter_text_init(&session->env, &job.document);
+    sinter_text_init(&session->boot, &job.document);
     code = cli_source_open(session, &args->task.common, args->task.common.operands[0],
                            args->task.base_dir, args->task.common.dry_run ? 0 : CLI_SOURCE_WRITE,
                            &job.source);

@@ -106,7 +106,7 @@ run(cli *session, void *arguments)
     if (args->older_than != NULL && parse_age(args->older_than, &gc.older_than_ms) != CLI_EXIT_OK) {
         return CLI_EXIT_USAGE;
     }
-    st = sinter_catalog_open(&session->env, args->common.operands[0], SINTER_CATALOG_WRITE,
+    st = sinter_catalog_open(&session->boot, args->common.operands[0], SINTER_CATALOG_WRITE,
                              &catalog, &err);
     if (st == SINTER_OK) {
         st = sinter_catalog_gc(catalog, &gc, &result, &err);
@@ -131,7 +131,7 @@ const cli_verb cli_verb_gc = {
     .examples = "sinter gc data/ --dry-run\nsinter gc data/ --older-than 1h\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN,
+    .takes = CLI_TAKES_JSON | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN,
     .operand_min = 1,
     .operand_max = 1,
     .arguments_size = sizeof(gc_arguments),

@@ -106,7 +106,7 @@ create_catalog(ingest_job *job)
         stated[i].value = settings->items[i] + length + 1;
     }
     job->has_made_dir = access(job->dir, F_OK) != 0 && errno == ENOENT;
-    st = sinter_catalog_create(&job->session->env, job->dir, &catalog_options, &job->err);
+    st = sinter_catalog_create(&job->session->boot, job->dir, &catalog_options, &job->err);
     job->has_made_catalog = st == SINTER_OK;
     for (size_t i = 0; i < settings->count; i++) {
         free(keys[i]);
@@ -132,7 +132,7 @@ static sinter_status
 open_catalog(ingest_job *job)
 {
     const uint32_t flags = job->args->common.dry_run ? 0 : SINTER_CATALOG_WRITE;
-    sinter_io *io = job->session->io;
+    sinter_io *io = job->session->boot.io;
     char *path = path_of(job, SINTER_CATALOG_FILE);
     sinter_io_stat info;
     sinter_status st;
@@ -143,7 +143,7 @@ open_catalog(ingest_job *job)
     if (st == SINTER_E_NOT_FOUND) {
         return SINTER_END;
     }
-    return sinter_catalog_open(&job->session->env, job->dir, flags, &job->catalog, &job->err);
+    return sinter_catalog_open(&job->session->boot, job->dir, flags, &job->catalog, &job->err);
 }
 
 static int
@@ -173,14 +173,14 @@ prepare_catalog(ingest_job *job)
         return cli_fail(CLI_EXIT_USAGE, "%s has no catalog: name the key columns with --key",
                         job->dir);
     }
-    code = cli_schema_make(&job->session->env, &job->args->schema, &job->input, job->format,
+    code = cli_schema_make(&job->session->boot, &job->args->schema, &job->input, job->format,
                            &job->row_type);
     if (code != CLI_EXIT_OK || job->args->common.dry_run) {
         return code;
     }
     st = create_catalog(job);
     if (st == SINTER_OK) {
-        st = sinter_catalog_open(&job->session->env, job->dir, SINTER_CATALOG_WRITE, &job->catalog,
+        st = sinter_catalog_open(&job->session->boot, job->dir, SINTER_CATALOG_WRITE, &job->catalog,
                                  &job->err);
     }
     return st == SINTER_OK ? CLI_EXIT_OK : fail_job(job, st);
@@ -191,7 +191,7 @@ static void
 undo_catalog(const ingest_job *job)
 {
     static const char *const names[] = {SINTER_CATALOG_FILE, SINTER_CATALOG_LOCK};
-    sinter_io *io = job->session->io;
+    sinter_io *io = job->session->boot.io;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = path_of(job, names[i]);
@@ -346,7 +346,7 @@ ingest_input(ingest_job *job)
     sinter_status st;
     int code;
 
-    st = sinter_row_reader_create(&job->session->env,
+    st = sinter_row_reader_create(&job->session->boot,
                                   job->input_type != NULL ? job->input_type : catalog_row_type(job),
                                   &row_options, &reader, &job->err);
     if (st != SINTER_OK) {
@@ -394,18 +394,17 @@ begin(ingest_job *job)
     if (job->catalog != NULL) {
         st = sinter_files_doc_options(sinter_catalog_doc(job->catalog), &job->compact, &job->err);
     }
-    if (st == SINTER_OK && common->memory != NULL) {
-        st = sinter_compact_options_set(&job->compact, "sinter.memory-budget", common->memory,
-                                        &job->err);
-    }
     code =
         st == SINTER_OK ? cli_settings_apply(&common->settings, &job->compact) : fail_job(job, st);
     if (code == CLI_EXIT_OK) {
-        code = cli_session_budget(job->session, job->compact.memory_bytes);
+        code = cli_memory_apply(common, &job->compact);
+    }
+    if (code == CLI_EXIT_OK) {
+        code = cli_session_start(job->session, job->compact.memory_bytes);
     }
     if (code == CLI_EXIT_OK && job->args->schema.kind_column != NULL) {
         job->kind_index = sinter_row_type_count(catalog_row_type(job));
-        code = cli_schema_with_kind(&job->session->env, catalog_row_type(job),
+        code = cli_schema_with_kind(&job->session->boot, catalog_row_type(job),
                                     job->args->schema.kind_column, &job->input_type);
     }
     if (code == CLI_EXIT_OK && !common->dry_run) {
@@ -469,15 +468,15 @@ sum_inputs(ingest_job *job)
         sinter_io_stat info;
 
         memset(&info, 0, sizeof info);
-        if (job->session->io->ops->stat(job->session->io, common->operands[i], &info, NULL) !=
-            SINTER_OK) {
+        if (job->session->boot.io->ops->stat(job->session->boot.io, common->operands[i], &info,
+                                             NULL) != SINTER_OK) {
             job->total_bytes = 0; /* a pipe or standard input: no end in sight */
             break;
         }
         job->total_bytes += info.size_bytes;
     }
     cli_progress_begin(&job->session->progress, "ingesting", job->total_bytes, 0,
-                       &job->session->env.clock);
+                       &job->session->boot.clock);
 }
 
 static int

@@ -185,7 +185,7 @@ inspect_file(cli *session, const inspect_arguments *args, const char *path)
 {
     sinter_error err = SINTER_ERROR_INIT;
     sinter_sst *sst = NULL;
-    sinter_status st = sinter_sst_open(&session->env, path, &sst, &err);
+    sinter_status st = sinter_sst_open(&session->boot, path, &sst, &err);
 
     if (st == SINTER_OK) {
         st = inspect_open(args, sst, path, &err);
@@ -297,7 +297,7 @@ inspect_source(cli *session, const inspect_arguments *args, const char *path)
 
     code = cli_source_open(session, &args->common, path, args->base_dir, 0, &source);
     if (code == CLI_EXIT_OK) {
-        st = sinter_partition_create(&session->env, source.files->files, source.files->file_count,
+        st = sinter_partition_create(&session->boot, source.files->files, source.files->file_count,
                                      &partition, &err);
         if (st != SINTER_OK) {
             code = cli_fail_status(st, &err);
@@ -345,7 +345,7 @@ const cli_verb cli_verb_inspect = {
     .examples = "sinter inspect data/\nsinter inspect --blocks data/data-*.sst\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .takes = CLI_TAKES_JSON | CLI_TAKES_IO,
+    .takes = CLI_TAKES_JSON,
     .operand_min = 1,
     .operand_max = -1,
     .arguments_size = sizeof(inspect_arguments),

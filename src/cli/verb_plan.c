@@ -82,10 +82,10 @@ cli_plan_show(cli *session, const cli_task_arguments *args, const cli_source *so
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st;
 
-    st = sinter_partition_create(&session->env, task->task.files, task->task.count, &partition,
+    st = sinter_partition_create(&session->boot, task->task.files, task->task.count, &partition,
                                  &err);
     if (st == SINTER_OK) {
-        st = sinter_compact_task_plan(&session->env, &task->task, &result, &err);
+        st = sinter_compact_task_plan(&session->boot, &task->task, &result, &err);
     }
     if (st == SINTER_OK && args->common.json) {
         st = put_json(source, task, partition, result, &err);

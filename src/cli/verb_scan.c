@@ -108,6 +108,9 @@ run(cli *session, void *arguments)
     code = cli_source_open(session, &args->common, args->common.operands[0], args->base_dir, 0,
                            &source);
     if (code == CLI_EXIT_OK) {
+        code = cli_session_start(session, source.options.memory_bytes);
+    }
+    if (code == CLI_EXIT_OK) {
         code = scan(session, args, &source);
     }
     cli_source_close(&source);

@@ -104,7 +104,7 @@ verify_source(cli *session, const verify_arguments *args, const char *operand,
         total_bytes += source.files->files[i].file_size;
     }
     cli_progress_begin(&session->progress, "verifying", totals->bytes + total_bytes, 0,
-                       &session->env.clock);
+                       &session->boot.clock);
     for (size_t i = 0; i < source.files->file_count && !cli_is_cancelled(NULL); i++) {
         char *path = file_path(source.base_dir, &source.files->files[i]);
 
@@ -120,8 +120,18 @@ run(cli *session, void *arguments)
 {
     const verify_arguments *args = arguments;
     verify_totals totals = {.first_failure = CLI_EXIT_OK};
+    sinter_compact_options defaults;
     char number[CLI_NUMBER_CHARS];
+    int code;
 
+    sinter_compact_options_init(&defaults);
+    code = cli_memory_apply(&args->common, &defaults);
+    if (code == CLI_EXIT_OK) {
+        code = cli_session_start(session, defaults.memory_bytes);
+    }
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
     for (int i = 0; i < args->common.operand_count && !cli_is_cancelled(NULL); i++) {
         const char *operand = args->common.operands[i];
 

@@ -61,7 +61,11 @@ static int
 run(cli *session, void *arguments)
 {
     const version_arguments *args = arguments;
+    const int code = cli_session_start(session, 0);
 
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
     if (args->common.json) {
         put_list_json(session);
     } else {

@@ -48,7 +48,7 @@ find_columns(const sinter_row_type *row_type, const char *names, size_t **out, s
         char name[256];
 
         (void)snprintf(name, sizeof name, "%.*s", (int)length, names);
-        columns = cli_realloc(columns, count + 1, sizeof *columns);
+        columns = cli_grow(columns, count, sizeof *columns);
         columns[count] = row_type == NULL ? SIZE_MAX : sinter_row_type_find(row_type, name);
         if (columns[count] == SIZE_MAX) {
             free(columns);
@@ -153,7 +153,7 @@ print_view(cli *session, const cli_source *source, view_printer *printer,
     sinter_status st = SINTER_OK;
 
     if (!printer->view->count_only) {
-        st = sinter_row_writer_create(&session->env, is_stored ? NULL : source->row_type,
+        st = sinter_row_writer_create(&session->boot, is_stored ? NULL : source->row_type,
                                       row_options, &printer->writer, err);
     }
     if (st == SINTER_OK) {
@@ -192,7 +192,7 @@ cli_view_print(cli *session, const cli_source *source, cli_view *view)
     }
     view->options.struct_size = (uint32_t)sizeof view->options;
     view->options.keys_only = view->count_only;
-    sinter_text_init(&session->env, &printer.text);
+    sinter_text_init(&session->boot, &printer.text);
     st = print_view(session, source, &printer, &row_options, &err);
     sinter_text_fini(&printer.text);
     free(columns);

@@ -55,9 +55,10 @@ Test(cli_opts, every_kind_of_option_reaches_its_field)
 {
     test_arguments a;
 
-    cr_assert_eq(PARSE(&a, "x", "-ft", "hello", "--count=7", "y", "--size", "64 mb", "--choice",
-                       "three", "--list", "p", "--list=q", "-j"),
-                 CLI_EXIT_OK);
+    const int code = PARSE(&a, "x", "-ft", "hello", "--count=7", "y", "--size", "64 mb", "--choice",
+                           "three", "--list", "p", "--list=q", "-j");
+
+    cr_assert_eq(code, CLI_EXIT_OK);
     cr_expect(a.flag);
     cr_expect(a.common.json);
     cr_expect_str_eq(a.text, "hello");
@@ -78,9 +79,10 @@ Test(cli_opts, keys_of_compaction_options_keep_their_order)
     test_arguments a;
 
     sinter_compact_options_init(&compact);
-    cr_assert_eq(PARSE(&a, "-o", "target-file-size=1mb", "--sort-engine", "min-heap",
-                       "--target-file-size", "2mb"),
-                 CLI_EXIT_OK);
+    const int code = PARSE(&a, "-o", "target-file-size=1mb", "--sort-engine", "min-heap",
+                           "--target-file-size", "2mb");
+
+    cr_assert_eq(code, CLI_EXIT_OK);
     cr_assert_eq(a.common.settings.count, 3);
     cr_expect_str_eq(a.common.settings.items[2], "target-file-size=2mb");
     cr_assert_eq(cli_settings_apply(&a.common.settings, &compact), CLI_EXIT_OK);
@@ -93,7 +95,9 @@ Test(cli_opts, words_behind_two_dashes_are_operands)
 {
     test_arguments a;
 
-    cr_assert_eq(PARSE(&a, "--", "-f", "--flag"), CLI_EXIT_OK);
+    const int code = PARSE(&a, "--", "-f", "--flag");
+
+    cr_assert_eq(code, CLI_EXIT_OK);
     cr_expect_not(a.flag);
     cr_expect_eq(a.common.operand_count, 2);
     cli_arguments_fini(&verb, &a);
