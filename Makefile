@@ -57,7 +57,7 @@ ci: ## every check, as .ci/run has it; expects the tools to be there
 
 torture: ## the property tests at 50 times their size, and the faults at full width
 	$(MAKE) all PRESET=dev
-	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/dev -L torture --timeout 36000
+	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/dev -L "property|fault|merge|compact" --timeout 36000
 
 mutants: ## seed one-line faults; each must turn the tests red
 	python3 tools/mutants.py

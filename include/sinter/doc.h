@@ -55,9 +55,9 @@ typedef struct sinter_files {
     size_t unit_count;
     const sinter_file_meta *files;
     size_t file_count;
-    const char *const *file_extras;     /* per file: members that sinter_file_meta has no place for
-                                           (format, compression, table_meta) as a JSON object, or NULL;
-                                           NULL: none has any */
+    const char *const *file_extras;     /* per file: members that sinter_file_meta has no place
+                                           for (format, compression, table_meta) as a JSON object,
+                                           or NULL; NULL: none has any */
     int64_t next_sequence;              /* catalogs; -1: not given */
     int64_t generation;                 /* catalogs; -1: not given */
     const sinter_retired_file *retired; /* catalogs */
@@ -133,7 +133,8 @@ sinter_files_doc_row_type(const sinter_files_doc *doc);
 SINTER_API const sinter_key_codec *
 sinter_files_doc_key_codec(const sinter_files_doc *doc);
 
-/** Set every option of the document that sinter_compact_options_set() takes. */
+/** Set every option of the document that sinter_compact_options_set() takes.
+ *  @return as sinter_compact_options_set() */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_files_doc_options(const sinter_files_doc *doc, sinter_compact_options *options,
                          sinter_error *err);
@@ -214,7 +215,8 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_verify_print(const char *name, const sinter_sst_verify_result *result,
                     const sinter_error *error, uint32_t flags, sinter_text *out, sinter_error *err);
 
-/** Append `{"error":{...}}` and a newline: what `--json` prints when a command fails. */
+/** Append `{"error":{...}}` and a newline: what `--json` prints when a command fails.
+ *  @return SINTER_OK, SINTER_E_NOMEM */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_error_print(const sinter_error *error, sinter_text *out, sinter_error *err);
 

@@ -6,7 +6,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("include", "src", "tests", "bench", "examples", "tools", "cmake", "docs", "man",
            "completions", "python", ".ci")
-SKIPPED = {"corpus", "golden", "results", "__pycache__"}
+SKIPPED = {"corpus", "__pycache__"}
 
 
 def files(*suffixes, folders=FOLDERS, top=False):
