@@ -127,6 +127,12 @@ append_run(const sinter_env *env, sinter_writer *writer, const test_run *run, co
     return st;
 }
 
+int
+sst_codec(int codec)
+{
+    return sinter_codec_is_built_in(codec) ? codec : SINTER_CODEC_NONE;
+}
+
 sinter_status
 sst_write(const sinter_env *env, const char *path, const test_run *run, const sst_plan *plan,
           sinter_file_stats *stats_out, sinter_error *err)
@@ -137,6 +143,7 @@ sst_write(const sinter_env *env, const char *path, const test_run *run, const ss
     sinter_status st = SINTER_OK;
 
     options.struct_size = sizeof options;
+    options.codec = sst_codec(options.codec);
     st = format->open_writer(format->self, env, path, &options, &writer, err);
     if (st != SINTER_OK) {
         cr_assert_null(writer);

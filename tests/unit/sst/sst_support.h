@@ -52,7 +52,11 @@ typedef struct sst_plan {
     const char *property; /* value of a user property "who"; NULL: none */
 } sst_plan;
 
-/** Write records to a file. */
+/** The codec, or none in a build that hasn't it: then the test runs without. */
+int
+sst_codec(int codec);
+
+/** Write records to a file, with sst_codec(). */
 sinter_status
 sst_write(const sinter_env *env, const char *path, const test_run *run, const sst_plan *plan,
           sinter_file_stats *stats_out, sinter_error *err);

@@ -1,7 +1,10 @@
 #include "sst/reader.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sst_support.h"
 
@@ -449,4 +452,43 @@ Test(sst_reader, keys_and_values_up_to_several_megabytes_come_back)
         sst_world_fini(&world);
     }
     test_pool_fini(&pool);
+}
+
+/** Write and read the same records over one backend, in a folder of its own. */
+static void
+check_on_disk(sinter_io_kind kind, bool direct)
+{
+    const sst_shape shape = {.count = 9000, .key_max = 20, .value_max = 300, .delete_percent = 5};
+    const sst_plan plan = {.options = {.codec = SINTER_CODEC_ZSTD, .direct = direct}};
+    sinter_read_options options = {.struct_size = sizeof options, .direct = direct};
+    char dir[] = "/tmp/sst_reader.XXXXXX";
+    char path[64];
+    test_rng rng = {.state = 3};
+    test_pool pool = {0};
+    const test_run run = sst_records(&rng, &shape, &pool);
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_env env;
+
+    cr_assert_not_null(mkdtemp(dir));
+    (void)snprintf(path, sizeof path, "%s/d.sst", dir);
+    sinter_env_init(&env);
+    cr_assert_eq(sinter_io_create(&env, kind, NULL, &env.io, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(sst_write(&env, path, &run, &plan, NULL, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(sst_read_compare(&env, path, &options, &run, &err), SINTER_OK, "%s", err.text);
+    options.keys_only = true;
+    options.read_bytes = 5000;
+    cr_assert_eq(sst_read_compare(&env, path, &options, &run, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(sinter_sst_verify(&env, path, NULL, &err), SINTER_OK, "%s", err.text);
+    sst_unlink(&env, path);
+    cr_assert_eq(rmdir(dir), 0);
+    sinter_io_destroy(env.io);
+    test_pool_fini(&pool);
+}
+
+Test(sst_reader, files_on_disk_come_back_through_every_backend)
+{
+    check_on_disk(SINTER_IO_POSIX, false);
+    check_on_disk(SINTER_IO_POSIX, true);
+    check_on_disk(SINTER_IO_AUTO, false);
+    check_on_disk(SINTER_IO_AUTO, true);
 }

@@ -27,6 +27,7 @@ open_writer(const sst_world *world, const sinter_write_options *options)
 
     sized = options == NULL ? sized : *options;
     sized.struct_size = sizeof sized;
+    sized.codec = sst_codec(sized.codec);
     cr_assert_eq(format->open_writer(format->self, &world->env, "w.sst", &sized, &writer, &err),
                  SINTER_OK, "%s", err.text);
     return writer;
