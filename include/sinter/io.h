@@ -70,19 +70,24 @@ typedef struct sinter_io_ops {
                                 sinter_io_ticket *ticket, sinter_error *err);
     /** Wait for a read begun before. Every begin is ended exactly once, before close. */
     sinter_status (*read_end)(sinter_io_file *file, sinter_io_ticket *ticket, sinter_error *err);
-    /** Append all bytes to a created file. May return before they are written; errors then come
-     *  from a later append or sync. The bytes are the caller's again on return. */
+    /** Append all bytes to a created file that has no name yet, else SINTER_E_INVALID. May return
+     *  before they are written; errors then come from a later append, sync or publish, and the
+     *  file stays failed. The bytes are the caller's again on return. */
     sinter_status (*append)(sinter_io_file *file, const void *data, size_t size, sinter_error *err);
     /** Everything appended is on stable storage on return. */
     sinter_status (*sync)(sinter_io_file *file, sinter_error *err);
-    /** Give a created file its name, atomically; SINTER_E_EXISTS if the name is taken. */
+    /** Give a created file its name, atomically; SINTER_E_EXISTS if the name is taken: another may
+     *  be tried. Appended bytes are flushed, not synced: sync before, sync_dir after. */
     sinter_status (*publish)(sinter_io_file *file, const char *path, sinter_error *err);
     /** Close and free, in any state; a created file that was not published vanishes. */
     void (*close)(sinter_io_file *file);
 
     sinter_status (*stat)(sinter_io *io, const char *path, sinter_io_stat *out, sinter_error *err);
+    /** The names of a directory, given and taken, are on stable storage on return. */
     sinter_status (*sync_dir)(sinter_io *io, const char *path, sinter_error *err);
+    /** Make one directory; SINTER_E_EXISTS if the name is taken. */
     sinter_status (*mkdir)(sinter_io *io, const char *path, sinter_error *err);
+    /** Remove a file or an empty directory. */
     sinter_status (*unlink)(sinter_io *io, const char *path, sinter_error *err);
     /** Call `each` for every name in the directory but "." and ".."; any order; a failure of
      *  `each` ends the walk and is returned. */

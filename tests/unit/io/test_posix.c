@@ -17,6 +17,9 @@
 
 #include "backends.h"
 #include "io/posix.h"
+#ifdef SINTER_HAVE_URING
+#include "io/uring.h"
+#endif
 
 TestSuite(io_posix, .timeout = 120);
 
@@ -159,6 +162,20 @@ make_bad(const sinter_env *env, sinter_io **out, sinter_error *err)
 }
 
 static const backend bad = {.name = "posix, sabotaged", .make = make_bad};
+
+#ifdef SINTER_HAVE_URING
+static sinter_status
+make_bad_uring(const sinter_env *env, sinter_io **out, sinter_error *err)
+{
+    const sinter__uring_setup setup = {
+        .queue_depth = 8, .buffer_count = 4, .buffer_bytes = 4096, .calls = &bad_calls};
+
+    return sinter__uring_create(env, &setup, out, err);
+}
+
+static const backend bad_uring = {
+    .name = "io_uring, sabotaged", .make = make_bad_uring, .is_uring = true};
+#endif
 
 static void
 healthy(void)
@@ -660,7 +677,7 @@ check_after(bench_io *bench, uint64_t n, bool is_published)
 }
 
 static uint64_t
-sweep(bool no_tmpfile, int sys_errno)
+sweep(const backend *kind, bool no_tmpfile, int sys_errno)
 {
     sinter_status st = SINTER_E_IO;
     bench_io bench;
@@ -668,7 +685,7 @@ sweep(bool no_tmpfile, int sys_errno)
     size_t before = 0;
 
     healthy();
-    bench_io_init(&bench, &bad, false);
+    bench_io_init(&bench, kind, false);
     before = descriptor_count();
     for (n = 0; n < 200; n++) {
         bool is_published = false;
@@ -698,9 +715,24 @@ Test(io_posix, every_system_call_may_fail)
     uint64_t points = 0;
 
     for (size_t i = 0; i < sizeof errnos / sizeof errnos[0]; i++) {
-        points += sweep(false, errnos[i]);
-        points += sweep(true, errnos[i]);
+        points += sweep(&bad, false, errnos[i]);
+        points += sweep(&bad, true, errnos[i]);
     }
     fprintf(stderr, "%llu points\n", (unsigned long long)points);
     cr_expect(points >= 8 * 25, "%llu points", (unsigned long long)points);
 }
+
+#ifdef SINTER_HAVE_URING
+Test(io_posix, every_system_call_beneath_io_uring_may_fail)
+{
+    uint64_t points = 0;
+
+    if (sinter_io_probe_uring(NULL) != SINTER_OK) {
+        fprintf(stderr, "left out: io_uring is refused\n");
+        return;
+    }
+    points += sweep(&bad_uring, false, EIO);
+    points += sweep(&bad_uring, true, ENOSPC);
+    cr_expect(points >= 2 * 20, "%llu points", (unsigned long long)points);
+}
+#endif
