@@ -231,7 +231,7 @@ total_memory(const sinter__spill *spill)
     return total;
 }
 
-/* Nothing is written for now: give the writer's memory back. */
+/* Until the next write: give the writer's memory back. */
 static void
 rest(sinter__spill *spill)
 {

@@ -117,88 +117,87 @@ Test(doc_files_doc, lenient_where_the_rules_say_so)
 
 #define FILE_OF(members) HEAD "\"files\":[{\"file_name\":\"a.sst\",\"level\":0," members "}]}"
 
+static const struct {
+    const char *json;
+    sinter_status st;
+    const char *says;
+} fault_cases[] = {
+    {"[]", SINTER_E_INVALID, "line 1, column 1: an object expected, an array found"},
+    {"{}", SINTER_E_INVALID, "member \"format\" is missing"},
+    {"{\"format\":\"sinter.result\",\"version\":1}", SINTER_E_UNSUPPORTED,
+     "column 11, member format: format \"sinter.result\" found, \"sinter.files\" expected"},
+    {"{\"format\":\"sinter.files\"}", SINTER_E_INVALID, "member \"version\" is missing"},
+    {"{\"format\":\"sinter.files\",\"version\":2,\"files\":[]}", SINTER_E_UNSUPPORTED,
+     "member version: version 2 found, versions 1 to 1 are understood"},
+    {"{\"format\":\"sinter.files\",\"version\":0,\"files\":[]}", SINTER_E_UNSUPPORTED,
+     "version 0 found"},
+    {HEAD "\"must_understand\":[\"speed\"],\"files\":[]}", SINTER_E_UNSUPPORTED,
+     "member \"speed\" must be understood"},
+    {HEAD "\"must_understand\":[7],\"files\":[]}", SINTER_E_INVALID,
+     "member must_understand[0]: a string expected, an integer found"},
+    {HEAD "\"num_levels\":6}", SINTER_E_INVALID, "member \"files\" is missing"},
+    {HEAD "\"files\":{}}", SINTER_E_INVALID, "member files: an array expected"},
+    {HEAD "\"files\":[5]}", SINTER_E_INVALID, "member files[0]: an object expected"},
+    {HEAD "\n\"files\":[{\"file_name\":\"a\"}]}", SINTER_E_INVALID,
+     "line 2, column 10, member files[0]: member \"level\" is missing"},
+    {HEAD "\"files\":[{\"level\":0}]}", SINTER_E_INVALID, "member \"file_name\" is missing"},
+    {FILE_OF("\"file_size\":1.0"), SINTER_E_INVALID,
+     "member files[0].file_size: an integer expected, a number with fraction"},
+    {FILE_OF("\"file_size\":1e3"), SINTER_E_INVALID, "a number with fraction or exponent"},
+    {FILE_OF("\"file_size\":\"1e3\""), SINTER_E_INVALID, "an integer expected, other text"},
+    {FILE_OF("\"file_size\":-1"), SINTER_E_INVALID, "the integer is outside 0..922337203685"},
+    {FILE_OF("\"file_size\":\"9223372036854775808\""), SINTER_E_INVALID, "outside 0.."},
+    {FILE_OF("\"file_size\":9223372036854775808"), SINTER_E_OVERFLOW, "too big integer"},
+    {FILE_OF("\"row_count\":true"), SINTER_E_INVALID, "an integer expected, true or false"},
+    {FILE_OF("\"min_key\":\"0\""), SINTER_E_INVALID, "member files[0].min_key: no hex text"},
+    {FILE_OF("\"min_key\":7"), SINTER_E_INVALID, "hex text expected, an integer found"},
+    {FILE_OF("\"file_source\":\"OTHER\""), SINTER_E_INVALID, "unknown value \"OTHER\""},
+    {FILE_OF("\"file_source\":1"), SINTER_E_INVALID, "a string expected, an integer found"},
+    {FILE_OF("\"format\":\"avro\""), SINTER_E_UNSUPPORTED, "only files of format sst"},
+    {FILE_OF("\"compression\":\"snappy\""), SINTER_E_INVALID, "unknown value \"snappy\""},
+    {FILE_OF("\"deletion_vector\":{}"), SINTER_E_UNSUPPORTED, "deletion vectors are not supp"},
+    {FILE_OF("\"table_meta\":[]"), SINTER_E_INVALID, "an object expected"},
+    {FILE_OF("\"extra_files\":[\"a/b\"]"), SINTER_E_INVALID, "a file name has no \"/\""},
+    {FILE_OF("\"extra_files\":[1]"), SINTER_E_INVALID, "files[0].extra_files[0]: a string"},
+    {FILE_OF("\"dir\":\"../x\""), SINTER_E_INVALID, "member files[0].dir: a directory is"},
+    {FILE_OF("\"dir\":\"x/..\""), SINTER_E_INVALID, "has no \"..\""},
+    {FILE_OF("\"dir\":\"/x\""), SINTER_E_INVALID, "is relative to base_dir"},
+    {FILE_OF("\"dir\":\"a\",\"dir\":\"b\""), SINTER_E_INVALID, "member files[0].dir: duplicate"},
+    {FILE_OF("\"x\":\"\\u0000\""), SINTER_E_INVALID, "\\u0000 is not allowed"},
+    {HEAD "\"files\":[{\"file_name\":\"a/b\",\"level\":0}]}", SINTER_E_INVALID, "has no \"/\""},
+    {HEAD "\"files\":[{\"file_name\":\"..\",\"level\":0}]}", SINTER_E_INVALID, "isn't \"..\""},
+    {HEAD "\"files\":[{\"file_name\":\"\",\"level\":0}]}", SINTER_E_INVALID, "a file name"},
+    {HEAD "\"files\":[{\"file_name\":\"a\",\"level\":-1}]}", SINTER_E_INVALID, "outside 0.."},
+    {HEAD "\"num_levels\":3,\"files\":[{\"file_name\":\"a\",\"level\":3}]}", SINTER_E_INVALID,
+     "member files[0].level: the level is not below num_levels"},
+    {HEAD "\"num_levels\":0,\"files\":[]}", SINTER_E_INVALID, "outside 1.."},
+    {HEAD "\"key_types\":[\"ARRAY<INT>\"],\"files\":[]}", SINTER_E_UNSUPPORTED,
+     "member key_types: key column 1: type ARRAY can't be a key"},
+    {HEAD "\"key_types\":[\"NOPE\"],\"files\":[]}", SINTER_E_INVALID, "no type has this name"},
+    {HEAD "\"key_types\":\"INT\",\"files\":[]}", SINTER_E_INVALID, "an array expected"},
+    {HEAD "\"row_type\":{\"fields\":[{\"name\":\"a\",\"type\":\"NOPE\"}]},\"files\":[]}",
+     SINTER_E_INVALID, "member row_type.fields[0].type: type \"NOPE\""},
+    {HEAD "\"options\":[],\"files\":[]}", SINTER_E_INVALID, "member options: an object"},
+    {HEAD "\"options\":{\"a\":1},\"files\":[]}", SINTER_E_INVALID,
+     "member options.a: a string expected, an integer found"},
+    {HEAD "\"options\":{\"a\":null},\"files\":[]}", SINTER_E_INVALID, "member \"a\" is missing"},
+    {HEAD "\"retired\":[{\"file_name\":\"a/b\"}],\"files\":[]}", SINTER_E_INVALID,
+     "member retired[0].file_name"},
+    {HEAD "\"unit\":{},\"files\":[]}", SINTER_E_INVALID, "member unit: an array expected"},
+    {HEAD "\"next_sequence\":-1,\"files\":[]}", SINTER_E_INVALID, "outside 0.."},
+};
+
 Test(doc_files_doc, faults_have_line_column_and_path)
 {
-    static const struct {
-        const char *json;
-        sinter_status st;
-        const char *says;
-    } cases[] = {
-        {"[]", SINTER_E_INVALID, "line 1, column 1: an object expected, an array found"},
-        {"{}", SINTER_E_INVALID, "member \"format\" is missing"},
-        {"{\"format\":\"sinter.result\",\"version\":1}", SINTER_E_UNSUPPORTED,
-         "column 11, member format: format \"sinter.result\" found, \"sinter.files\" expected"},
-        {"{\"format\":\"sinter.files\"}", SINTER_E_INVALID, "member \"version\" is missing"},
-        {"{\"format\":\"sinter.files\",\"version\":2,\"files\":[]}", SINTER_E_UNSUPPORTED,
-         "member version: version 2 found, versions 1 to 1 are understood"},
-        {"{\"format\":\"sinter.files\",\"version\":0,\"files\":[]}", SINTER_E_UNSUPPORTED,
-         "version 0 found"},
-        {HEAD "\"must_understand\":[\"speed\"],\"files\":[]}", SINTER_E_UNSUPPORTED,
-         "member \"speed\" must be understood"},
-        {HEAD "\"must_understand\":[7],\"files\":[]}", SINTER_E_INVALID,
-         "member must_understand[0]: a string expected, an integer found"},
-        {HEAD "\"num_levels\":6}", SINTER_E_INVALID, "member \"files\" is missing"},
-        {HEAD "\"files\":{}}", SINTER_E_INVALID, "member files: an array expected"},
-        {HEAD "\"files\":[5]}", SINTER_E_INVALID, "member files[0]: an object expected"},
-        {HEAD "\n\"files\":[{\"file_name\":\"a\"}]}", SINTER_E_INVALID,
-         "line 2, column 10, member files[0]: member \"level\" is missing"},
-        {HEAD "\"files\":[{\"level\":0}]}", SINTER_E_INVALID, "member \"file_name\" is missing"},
-        {FILE_OF("\"file_size\":1.0"), SINTER_E_INVALID,
-         "member files[0].file_size: an integer expected, a number with fraction"},
-        {FILE_OF("\"file_size\":1e3"), SINTER_E_INVALID, "a number with fraction or exponent"},
-        {FILE_OF("\"file_size\":\"1e3\""), SINTER_E_INVALID, "an integer expected, other text"},
-        {FILE_OF("\"file_size\":-1"), SINTER_E_INVALID, "the integer is outside 0..922337203685"},
-        {FILE_OF("\"file_size\":\"9223372036854775808\""), SINTER_E_INVALID, "outside 0.."},
-        {FILE_OF("\"file_size\":9223372036854775808"), SINTER_E_OVERFLOW, "too big integer"},
-        {FILE_OF("\"row_count\":true"), SINTER_E_INVALID, "an integer expected, true or false"},
-        {FILE_OF("\"min_key\":\"0\""), SINTER_E_INVALID, "member files[0].min_key: no hex text"},
-        {FILE_OF("\"min_key\":7"), SINTER_E_INVALID, "hex text expected, an integer found"},
-        {FILE_OF("\"file_source\":\"OTHER\""), SINTER_E_INVALID, "unknown value \"OTHER\""},
-        {FILE_OF("\"file_source\":1"), SINTER_E_INVALID, "a string expected, an integer found"},
-        {FILE_OF("\"format\":\"avro\""), SINTER_E_UNSUPPORTED, "only files of format sst"},
-        {FILE_OF("\"compression\":\"snappy\""), SINTER_E_INVALID, "unknown value \"snappy\""},
-        {FILE_OF("\"deletion_vector\":{}"), SINTER_E_UNSUPPORTED, "deletion vectors are not supp"},
-        {FILE_OF("\"table_meta\":[]"), SINTER_E_INVALID, "an object expected"},
-        {FILE_OF("\"extra_files\":[\"a/b\"]"), SINTER_E_INVALID, "a file name has no \"/\""},
-        {FILE_OF("\"extra_files\":[1]"), SINTER_E_INVALID, "files[0].extra_files[0]: a string"},
-        {FILE_OF("\"dir\":\"../x\""), SINTER_E_INVALID, "member files[0].dir: a directory is"},
-        {FILE_OF("\"dir\":\"x/..\""), SINTER_E_INVALID, "has no \"..\""},
-        {FILE_OF("\"dir\":\"/x\""), SINTER_E_INVALID, "is relative to base_dir"},
-        {FILE_OF("\"dir\":\"a\",\"dir\":\"b\""), SINTER_E_INVALID,
-         "member files[0].dir: duplicate"},
-        {FILE_OF("\"x\":\"\\u0000\""), SINTER_E_INVALID, "\\u0000 is not allowed"},
-        {HEAD "\"files\":[{\"file_name\":\"a/b\",\"level\":0}]}", SINTER_E_INVALID, "has no \"/\""},
-        {HEAD "\"files\":[{\"file_name\":\"..\",\"level\":0}]}", SINTER_E_INVALID, "isn't \"..\""},
-        {HEAD "\"files\":[{\"file_name\":\"\",\"level\":0}]}", SINTER_E_INVALID, "a file name"},
-        {HEAD "\"files\":[{\"file_name\":\"a\",\"level\":-1}]}", SINTER_E_INVALID, "outside 0.."},
-        {HEAD "\"num_levels\":3,\"files\":[{\"file_name\":\"a\",\"level\":3}]}", SINTER_E_INVALID,
-         "member files[0].level: the level is not below num_levels"},
-        {HEAD "\"num_levels\":0,\"files\":[]}", SINTER_E_INVALID, "outside 1.."},
-        {HEAD "\"key_types\":[\"ARRAY<INT>\"],\"files\":[]}", SINTER_E_UNSUPPORTED,
-         "member key_types: key column 1: type ARRAY can't be a key"},
-        {HEAD "\"key_types\":[\"NOPE\"],\"files\":[]}", SINTER_E_INVALID, "no type has this name"},
-        {HEAD "\"key_types\":\"INT\",\"files\":[]}", SINTER_E_INVALID, "an array expected"},
-        {HEAD "\"row_type\":{\"fields\":[{\"name\":\"a\",\"type\":\"NOPE\"}]},\"files\":[]}",
-         SINTER_E_INVALID, "member row_type.fields[0].type: type \"NOPE\""},
-        {HEAD "\"options\":[],\"files\":[]}", SINTER_E_INVALID, "member options: an object"},
-        {HEAD "\"options\":{\"a\":1},\"files\":[]}", SINTER_E_INVALID,
-         "member options.a: a string expected, an integer found"},
-        {HEAD "\"options\":{\"a\":null},\"files\":[]}", SINTER_E_INVALID,
-         "member \"a\" is missing"},
-        {HEAD "\"retired\":[{\"file_name\":\"a/b\"}],\"files\":[]}", SINTER_E_INVALID,
-         "member retired[0].file_name"},
-        {HEAD "\"unit\":{},\"files\":[]}", SINTER_E_INVALID, "member unit: an array expected"},
-        {HEAD "\"next_sequence\":-1,\"files\":[]}", SINTER_E_INVALID, "outside 0.."},
-    };
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof fault_cases / sizeof fault_cases[0]; i++) {
         sinter_files_doc *doc = NULL;
         sinter_error err = SINTER_ERROR_INIT;
 
-        cr_expect_eq(parse(sinter_env_default(), cases[i].json, &doc, &err), cases[i].st, "%s: %s",
-                     cases[i].json, err.text);
+        cr_expect_eq(parse(sinter_env_default(), fault_cases[i].json, &doc, &err),
+                     fault_cases[i].st, "%s: %s", fault_cases[i].json, err.text);
         cr_expect_null(doc);
-        cr_expect_not_null(strstr(err.text, cases[i].says), "%s: %s", cases[i].json, err.text);
+        cr_expect_not_null(strstr(err.text, fault_cases[i].says), "%s: %s", fault_cases[i].json,
+                           err.text);
         cr_expect_not_null(strstr(err.text, "line "), "%s", err.text);
         cr_expect_str_eq(err.file, "f.json");
     }

@@ -56,15 +56,14 @@ row_type_of(const char *json)
 
 #define COLUMN(name, type) "{\"name\":\"" name "\",\"type\":\"" type "\"}"
 
-static const char *const everything =
-    "[" COLUMN("k", "INT NOT NULL") "," COLUMN("s", "STRING") "," COLUMN("d", "DECIMAL(20, 2)") "," COLUMN(
-        "f",
-        "FLOAT") "," COLUMN("g",
-                            "DOUBLE") "," COLUMN("b",
-                                                 "BYTES") "," COLUMN("y",
-                                                                     "BOOLEAN") "," COLUMN("t",
-                                                                                           "TIMESTA"
-                                                                                           "MP(3)") "]";
+static const char *const everything = "[{\"name\":\"k\",\"type\":\"INT NOT NULL\"},"
+                                      "{\"name\":\"s\",\"type\":\"STRING\"},"
+                                      "{\"name\":\"d\",\"type\":\"DECIMAL(20, 2)\"},"
+                                      "{\"name\":\"f\",\"type\":\"FLOAT\"},"
+                                      "{\"name\":\"g\",\"type\":\"DOUBLE\"},"
+                                      "{\"name\":\"b\",\"type\":\"BYTES\"},"
+                                      "{\"name\":\"y\",\"type\":\"BOOLEAN\"},"
+                                      "{\"name\":\"t\",\"type\":\"TIMESTAMP(3)\"}]";
 
 static void
 expect_rows(int32_t format, const char *text, const char *expected)
