@@ -335,7 +335,7 @@ static void
 end_block(limit_writer *writer, const limit_block *block)
 {
     writer->file_offset += block->stored_bytes;
-    if (writer->file_offset >= BENCH_TARGET_FILE_BYTES) {
+    if (writer->file_offset >= writer->layout.file_bytes) {
         limit_writer_finish_file(writer);
     }
 }

@@ -47,6 +47,7 @@ typedef struct limit_footer {
 typedef struct limit_layout {
     uint32_t key_bytes;
     uint32_t block_bytes; /* raw bytes of keys and values */
+    uint64_t file_bytes;  /* files end at the first block border behind this size */
     int codec;
     int codec_level;
 } limit_layout;
