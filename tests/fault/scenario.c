@@ -9,10 +9,9 @@
 enum { BLOCK_BYTES = 1000, TARGET_BYTES = 40000, LEVEL_MAX = 5 };
 
 void
-test_directory(char *out, size_t size, const char *name)
+test_directory(char *out, size_t size, const char *parent, const char *name)
 {
-    const char *parent = getenv("SINTER_TEST_DIR");
-
+    parent = parent == NULL ? getenv("SINTER_TEST_DIR") : parent;
     if (parent == NULL) {
         parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     }
@@ -75,8 +74,14 @@ add_rows(scenario *s, int32_t level, uint32_t first, uint32_t step, uint32_t cou
 void
 scenario_begin(scenario *s, bool deletes_late)
 {
+    scenario_begin_in(s, NULL, deletes_late);
+}
+
+void
+scenario_begin_in(scenario *s, const char *parent, bool deletes_late)
+{
     memset(s, 0, sizeof *s);
-    test_directory(s->dir, sizeof s->dir, "sinter-fault");
+    test_directory(s->dir, sizeof s->dir, parent, "sinter-fault");
     bucket_init(&s->bucket, sinter_io_posix(), s->dir, false);
     s->bucket.write.block_bytes = BLOCK_BYTES;
     add_rows(s, 2, 5000, 2, 2000, 0);

@@ -28,6 +28,10 @@ typedef struct scenario {
 void
 scenario_begin(scenario *s, bool deletes_late);
 
+/** The same in a directory of `parent`. */
+void
+scenario_begin_in(scenario *s, const char *parent, bool deletes_late);
+
 /** Remove everything. */
 void
 scenario_end(scenario *s);
@@ -50,8 +54,8 @@ scenario_run_crash(scenario *s, const sinter_env *env, sinter_error *err, uint64
 size_t
 open_descriptors(void);
 
-/** A directory for tests on disk: $SINTER_TEST_DIR, or memory, or /tmp. Appends XXXXXX. */
+/** Make a directory: in `parent`, or, NULL, in $SINTER_TEST_DIR, in memory, or in /tmp. */
 void
-test_directory(char *out, size_t size, const char *name);
+test_directory(char *out, size_t size, const char *parent, const char *name);
 
 #endif

@@ -57,14 +57,13 @@ Test(field_faults, f15_a_small_disk_fills_up_and_after_it_was_freed_the_same_tas
     char hog[300];
     scenario s;
 
-    test_directory(mount_dir, sizeof mount_dir, "sinter-full");
+    test_directory(mount_dir, sizeof mount_dir, NULL, "sinter-full");
     if (mount("tmpfs", mount_dir, "tmpfs", 0, "size=1m") != 0) {
         fprintf(stderr, "no right to mount (%s): skipped\n", strerror(errno));
         rmdir(mount_dir);
         return;
     }
-    setenv("SINTER_TEST_DIR", mount_dir, 1);
-    scenario_begin(&s, false);
+    scenario_begin_in(&s, mount_dir, false);
     snprintf(hog, sizeof hog, "%s/hog", mount_dir);
     for (size_t k = 0; k < 2; k++) {
         sinter_env env = *sinter_env_default();

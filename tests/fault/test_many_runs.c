@@ -217,7 +217,7 @@ Test(field_faults, f22_five_hundred_runs_stay_within_memory_and_open_files)
     uint64_t base_kib = 0;
     sinter_io *io = NULL;
 
-    test_directory(m.dir, sizeof m.dir, "sinter-f22");
+    test_directory(m.dir, sizeof m.dir, NULL, "sinter-f22");
     for (size_t r = 0; r < RUNS; r++) {
         make_run(&m, r);
     }
