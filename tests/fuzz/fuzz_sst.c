@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sinter/sinter.h"
+#include "sinter/io.h"
+#include "sinter/sst.h"
 
 enum { BUDGET_BYTES = 64 << 20, SEEK_KEY_MAX = 64 };
 

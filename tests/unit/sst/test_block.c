@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "sst_support.h"
 
-TestSuite(sst_block, .timeout = 60);
+TestSuite(sst_block, .timeout = 120);
 
 /** A key part of three rows, its entry, and a decoder. */
 typedef struct tiny_block {

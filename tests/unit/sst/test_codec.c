@@ -7,7 +7,7 @@
 #include "sinter/sst.h"
 #include "sst_support.h"
 
-TestSuite(sst_codec, .timeout = 60);
+TestSuite(sst_codec, .timeout = 120);
 
 static const int codecs[] = {SINTER_CODEC_NONE, SINTER_CODEC_LZ4, SINTER_CODEC_ZSTD};
 

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "records.h"
 
-TestSuite(sst_filter, .timeout = 60);
+TestSuite(sst_filter, .timeout = 120);
 
 enum { KEYS = 5000 };
 

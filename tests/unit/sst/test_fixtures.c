@@ -7,7 +7,7 @@
 
 #include "fixture_cases.h"
 
-TestSuite(sst_fixtures, .timeout = 60);
+TestSuite(sst_fixtures, .timeout = 120);
 
 static void
 check_fixture(const fixture_case *fixture)

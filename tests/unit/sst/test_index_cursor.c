@@ -10,7 +10,7 @@
 #include "sst/index_writer.h"
 #include "sst_support.h"
 
-TestSuite(sst_index_cursor, .timeout = 60);
+TestSuite(sst_index_cursor, .timeout = 120);
 
 /** A file of blocks with keys "k00000".. and the cursor over its index. */
 typedef struct indexed_file {

@@ -5,7 +5,7 @@
 
 #include "records.h"
 
-TestSuite(sst_keys, .timeout = 60);
+TestSuite(sst_keys, .timeout = 120);
 
 enum { ROWS_MAX = 60, KEY_MAX = 12 };
 

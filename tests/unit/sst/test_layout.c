@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "sst_support.h"
 
-TestSuite(sst_layout, .timeout = 30);
+TestSuite(sst_layout, .timeout = 120);
 
 static test_record example[] = {
     {.key = {(const uint8_t *)"apple", 5}, .value = {(const uint8_t *)"red", 3}, .sequence = 7},

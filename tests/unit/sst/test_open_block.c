@@ -6,7 +6,7 @@
 
 #include "sst_support.h"
 
-TestSuite(sst_open_block, .timeout = 60);
+TestSuite(sst_open_block, .timeout = 120);
 
 /** Random rows as a batch, made by the batch builder. */
 typedef struct rows {

@@ -5,7 +5,7 @@
 
 #include "records.h"
 
-TestSuite(sst_pack, .timeout = 60);
+TestSuite(sst_pack, .timeout = 120);
 
 enum { COUNT_MAX = 200, SLACK = 64 };
 

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "sst_support.h"
 
-TestSuite(sst_properties, .timeout = 30);
+TestSuite(sst_properties, .timeout = 120);
 
 static const sinter_sst_properties sample = {.row_count = 1,
                                              .retract_count = 2,

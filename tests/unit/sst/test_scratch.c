@@ -5,7 +5,7 @@
 
 #include "sst_support.h"
 
-TestSuite(sst_scratch, .timeout = 30);
+TestSuite(sst_scratch, .timeout = 120);
 
 /** A world with a budget. */
 static void

@@ -6,7 +6,7 @@
 
 #include "sst_support.h"
 
-TestSuite(sst_sink, .timeout = 30);
+TestSuite(sst_sink, .timeout = 120);
 
 Test(sst_sink, bytes_arrive_in_order_whatever_their_pieces)
 {

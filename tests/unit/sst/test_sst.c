@@ -6,7 +6,7 @@
 
 #include "sst_support.h"
 
-TestSuite(sst_sst, .timeout = 60);
+TestSuite(sst_sst, .timeout = 120);
 
 /** A file and its records. */
 typedef struct looked_up {
