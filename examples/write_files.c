@@ -58,7 +58,13 @@ create(const sinter_env *env, const char *dir, sinter_error *err)
         st = sinter_type_parse("STRING", &columns[1].type, err);
     }
     if (st == SINTER_OK) {
-        st = sinter_row_type_create(env, columns, 2, keys, 1, &row_type, err);
+        const sinter_row_layout all = {.struct_size = (uint32_t)sizeof all,
+                                       .columns = columns,
+                                       .count = 2,
+                                       .keys = keys,
+                                       .key_count = 1};
+
+        st = sinter_row_type_create(env, &all, &row_type, err);
     }
     if (st == SINTER_OK) {
         options.row_type = row_type;

@@ -143,6 +143,12 @@ typedef struct sinter_datum {
     } as;
 } sinter_datum;
 
+/** Name and type of a column, given by a caller; the name is borrowed. */
+typedef struct sinter_column {
+    const char *name;
+    sinter_type type;
+} sinter_column;
+
 /** Behaviour of parsing and printing. */
 enum {
     SINTER_PRINT_PRETTY = 1u << 0,     /* documents: indented, for people */
@@ -153,8 +159,7 @@ enum {
  * Parse a value from text: a CSV cell, a JSON scalar without its quotes, a command line word.
  * Independent of the locale.
  *
- * @param type     its type
- * @param column   name for error texts; NULL: none
+ * @param column   its type, and a name for error texts (NULL: none)
  * @param text     borrowed; strings of `out` point into it
  * @param flags    SINTER_PRINT_HEX_STRINGS or 0
  * @param scratch  gets the bytes of hex text; `out` points there until it changes. Borrowed
@@ -165,7 +170,7 @@ enum {
  * Source: interchange.md 6.
  */
 SINTER_API SINTER_NODISCARD sinter_status
-sinter_datum_parse(const sinter_type *type, const char *column, sinter_bytes text, uint32_t flags,
+sinter_datum_parse(const sinter_column *column, sinter_bytes text, uint32_t flags,
                    sinter_text *scratch, sinter_datum *out, sinter_error *err);
 
 /**
@@ -191,11 +196,15 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_datum_print_json(const sinter_type *type, const sinter_datum *datum, uint32_t flags,
                         sinter_text *out, sinter_error *err);
 
-/** A column given by a caller. */
-typedef struct sinter_column {
-    const char *name;
-    sinter_type type;
-} sinter_column;
+/** What a row type is made of. Borrowed for the call. */
+typedef struct sinter_row_layout {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const sinter_column *columns; /* `count` of them, at least 1 */
+    size_t count;
+    const char *const *keys; /* names of the key columns in key order; NULL with 0 */
+    size_t key_count;
+} sinter_row_layout;
 
 /** Names and types of a row's columns, and which of them are the key. Immutable. */
 typedef struct sinter_row_type sinter_row_type;
@@ -214,14 +223,12 @@ sinter_row_type_parse(const sinter_env *env, const char *json, size_t size, sint
 /**
  * Make a row type of atomic columns.
  *
- * @param columns    `count` columns, copied; at least 1
- * @param keys       names of the key columns in key order, copied; may be NULL with 0
- * @return           as sinter_row_type_parse()
+ * @param layout  names, types and key columns, copied
+ * @return         as sinter_row_type_parse()
  */
 SINTER_API SINTER_NODISCARD sinter_status
-sinter_row_type_create(const sinter_env *env, const sinter_column *columns, size_t count,
-                       const char *const *keys, size_t key_count, sinter_row_type **out,
-                       sinter_error *err);
+sinter_row_type_create(const sinter_env *env, const sinter_row_layout *layout,
+                       sinter_row_type **out, sinter_error *err);
 
 /** Release; takes NULL. */
 SINTER_API void

@@ -76,8 +76,13 @@ make_row_type(const sinter_env *env, const column_lists *lists, sinter_row_type 
         keys[i] = lists->keys.items[i].name;
     }
     if (code == CLI_EXIT_OK) {
-        st = sinter_row_type_create(env, columns, lists->all.count, keys, lists->keys.count, out,
-                                    &err);
+        const sinter_row_layout all = {.struct_size = (uint32_t)sizeof all,
+                                       .columns = columns,
+                                       .count = lists->all.count,
+                                       .keys = keys,
+                                       .key_count = lists->keys.count};
+
+        st = sinter_row_type_create(env, &all, out, &err);
         code = st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
     }
     free((void *)keys);
@@ -243,7 +248,10 @@ cli_schema_with_kind(const sinter_env *env, const sinter_row_type *row_type, con
     columns[count].name = column;
     st = sinter_type_parse("STRING", &columns[count].type, &err);
     if (st == SINTER_OK) {
-        st = sinter_row_type_create(env, columns, count + 1, NULL, 0, out, &err);
+        const sinter_row_layout all = {
+            .struct_size = (uint32_t)sizeof all, .columns = columns, .count = count + 1};
+
+        st = sinter_row_type_create(env, &all, out, &err);
     }
     free(columns);
     return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);

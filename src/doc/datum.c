@@ -244,29 +244,26 @@ parse_decimal(const sinter_type *type, sinter_bytes text, sinter_datum *out)
 }
 
 static sinter_status
-parse_bytes(const sinter_type *type, const char *column, sinter_bytes text, bool hex,
-            sinter_text *scratch, sinter_datum *out, sinter_error *err)
+parse_bytes(const sinter_column *column, sinter_bytes text, bool hex, sinter_text *scratch,
+            sinter_datum *out, sinter_error *err)
 {
     size_t begin = 0;
+    sinter_status st = SINTER_OK;
 
     if (!hex) {
         out->as.bytes = text;
-        return check_length(type, column, out, err);
+        return check_length(&column->type, column->name, out, err);
     }
     SINTER__REQUIRE(err, scratch != NULL);
     begin = scratch->size;
-    if (text.size % 2 != 0) {
-        return refuse_text(err, column, type, text);
-    }
-    const sinter_status st = sinter_hex_parse(text, scratch, err);
-
+    st = sinter_hex_parse(text, scratch, err);
     if (st == SINTER_E_INVALID) {
-        return refuse_text(err, column, type, text);
+        return refuse_text(err, column->name, &column->type, text);
     }
     SINTER__CHECK(st);
     out->as.bytes.data = (const uint8_t *)scratch->data + begin;
     out->as.bytes.size = scratch->size - begin;
-    return check_length(type, column, out, err);
+    return check_length(&column->type, column->name, out, err);
 }
 
 /* Everything that is no string. False: no such value; `range` says it is one, but too large. */
@@ -297,37 +294,43 @@ parse_scalar(const sinter_type *type, sinter_bytes text, sinter_datum *out, bool
     }
 }
 
+static sinter_status
+refuse_range(sinter_error *err, const char *column, const sinter_type *type, sinter_bytes text)
+{
+    char what[160];
+    char name[SINTER_TYPE_TEXT_MAX];
+
+    sinter_type_print(type, name);
+    (void)snprintf(what, sizeof what, "%.*s is out of the range of %s",
+                   (int)(text.size < SHOWN_BYTES ? text.size : SHOWN_BYTES),
+                   (const char *)text.data, name);
+    return refuse(err, SINTER_E_INVALID, column, what);
+}
+
 sinter_status
-sinter_datum_parse(const sinter_type *type, const char *column, sinter_bytes text, uint32_t flags,
+sinter_datum_parse(const sinter_column *column, sinter_bytes text, uint32_t flags,
                    sinter_text *scratch, sinter_datum *out, sinter_error *err)
 {
+    const sinter_type *type = NULL;
     bool out_of_range = false;
 
-    SINTER__REQUIRE(err, type != NULL && out != NULL);
+    SINTER__REQUIRE(err, column != NULL && out != NULL);
     SINTER__REQUIRE(err, text.data != NULL || text.size == 0);
+    type = &column->type;
     memset(out, 0, sizeof *out);
     if (sinter_type_is_nested(type)) {
-        return refuse_nested(err, column, type);
+        return refuse_nested(err, column->name, type);
     }
     if (sinter__type_is_bytes(type)) {
         const bool hex = !sinter__type_is_string(type) || (flags & SINTER_PRINT_HEX_STRINGS) != 0;
 
-        return parse_bytes(type, column, text, hex, scratch, out, err);
+        return parse_bytes(column, text, hex, scratch, out, err);
     }
     if (parse_scalar(type, text, out, &out_of_range)) {
         return SINTER_OK;
     }
-    if (out_of_range) {
-        char what[160];
-        char name[SINTER_TYPE_TEXT_MAX];
-
-        sinter_type_print(type, name);
-        (void)snprintf(what, sizeof what, "%.*s is out of the range of %s",
-                       (int)(text.size < SHOWN_BYTES ? text.size : SHOWN_BYTES),
-                       (const char *)text.data, name);
-        return refuse(err, SINTER_E_INVALID, column, what);
-    }
-    return refuse_text(err, column, type, text);
+    return out_of_range ? refuse_range(err, column->name, type, text)
+                        : refuse_text(err, column->name, type, text);
 }
 
 static void

@@ -274,7 +274,7 @@ check_must_understand(const sinter__doc_object *root, const sinter__doc_kind *ki
     size_t count = 0;
 
     SINTER__CHECK(sinter__doc_strings(root, "must_understand", &names, &count, err));
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; names != NULL && i < count; i++) {
         if (!knows(kind, names[i])) {
             char what[160];
 
@@ -298,9 +298,9 @@ sinter__doc_check(const sinter__doc_object *root, const sinter__doc_kind *kind, 
         return fail_type(root, NULL, "an object", root->json, err);
     }
     SINTER__CHECK(sinter__doc_string(root, "format", SINTER__DOC_NEEDED, &format, err));
-    if (strcmp(format, kind->format) != 0) {
-        (void)snprintf(what, sizeof what, "format \"%.60s\" found, \"%s\" expected", format,
-                       kind->format);
+    if (format == NULL || strcmp(format, kind->format) != 0) {
+        (void)snprintf(what, sizeof what, "format \"%.60s\" found, \"%s\" expected",
+                       format == NULL ? "" : format, kind->format);
         return sinter__doc_fail(root, SINTER_E_UNSUPPORTED, "format", what, err);
     }
     SINTER__CHECK(

@@ -17,19 +17,14 @@ sinter_status
 sinter__doc_path_join(sinter__arena *arena, const char *dir, const char *name, const char **out,
                       sinter_error *err)
 {
-    const size_t dir_size = dir == NULL || name[0] == '/' ? 0 : strlen(dir);
-    const size_t name_size = strlen(name);
-    const bool slash = dir_size > 0 && dir[dir_size - 1] != '/' && name_size > 0;
+    const bool has_dir = dir != NULL && dir[0] != '\0' && name[0] != '/';
+    const size_t dir_size = has_dir ? strlen(dir) : 0;
+    const size_t size = dir_size + strlen(name) + 2;
     char *path = NULL;
 
-    SINTER__CHECK(sinter__doc_room(arena, dir_size + name_size + 2, 1, (void **)&path, err));
-    if (dir_size > 0) {
-        memcpy(path, dir, dir_size);
-    }
-    if (slash) {
-        path[dir_size] = '/';
-    }
-    memcpy(path + dir_size + (slash ? 1 : 0), name, name_size);
+    SINTER__CHECK(sinter__doc_room(arena, size, 1, (void **)&path, err));
+    (void)snprintf(path, size, "%s%s%s", has_dir ? dir : "",
+                   has_dir && dir[dir_size - 1] != '/' ? "/" : "", name);
     *out = path;
     return SINTER_OK;
 }
@@ -121,20 +116,34 @@ hex_start(sinter_bytes bytes, char out[72])
 }
 
 static sinter_status
-check_key(sinter__arena *arena, const char *path, const char *member, bool given,
-          sinter_bytes *value, const sinter_bytes *found, sinter_error *err)
+check_key(const char *path, const char *member, sinter_bytes stated, sinter_bytes found,
+          sinter_error *err)
 {
     char stated_text[72];
     char found_text[72];
 
-    if (given && sinter__key_compare(*value, *found) != 0) {
-        hex_start(*value, stated_text);
-        hex_start(*found, found_text);
-        return SINTER__ERR_AT(err, SINTER_E_INVALID, path, -1,
-                              "member %s: stated %s, the file has %s", member, stated_text,
-                              found_text);
+    if (sinter__key_compare(stated, found) == 0) {
+        return SINTER_OK;
     }
-    return given ? SINTER_OK : sinter__arena_copy(arena, *found, value, err);
+    hex_start(stated, stated_text);
+    hex_start(found, found_text);
+    return SINTER__ERR_AT(err, SINTER_E_INVALID, path, -1, "member %s: stated %s, the file has %s",
+                          member, stated_text, found_text);
+}
+
+static sinter_status
+complete_keys(sinter_files_doc *doc, size_t index, const char *path,
+              const sinter_sst_properties *found, sinter_error *err)
+{
+    sinter_file_meta *file = &doc->files[index];
+    const uint32_t given = doc->given[index];
+
+    SINTER__CHECK((given & SINTER__GIVEN_MIN_KEY) != 0
+                      ? check_key(path, "min_key", file->min_key, found->min_key, err)
+                      : sinter__arena_copy(&doc->arena, found->min_key, &file->min_key, err));
+    return (given & SINTER__GIVEN_MAX_KEY) != 0
+               ? check_key(path, "max_key", file->max_key, found->max_key, err)
+               : sinter__arena_copy(&doc->arena, found->max_key, &file->max_key, err);
 }
 
 static sinter_status
@@ -248,10 +257,7 @@ complete_file(sinter_files_doc *doc, size_t index, sinter_error *err)
     SINTER__TRY(sinter_sst_open(doc->env, path, &sst, err));
     sinter_sst_properties_get(sst, &found);
     SINTER__TRY(complete_numbers(file, given, path, &found, err));
-    SINTER__TRY(check_key(&doc->arena, path, "min_key", (given & SINTER__GIVEN_MIN_KEY) != 0,
-                          &file->min_key, &found.min_key, err));
-    SINTER__TRY(check_key(&doc->arena, path, "max_key", (given & SINTER__GIVEN_MAX_KEY) != 0,
-                          &file->max_key, &found.max_key, err));
+    SINTER__TRY(complete_keys(doc, index, path, &found, err));
     SINTER__TRY(check_key_types(doc, path, found.key_types == NULL ? "" : found.key_types, err));
     SINTER__TRY(check_row_type(doc, path, found.row_type == NULL ? "" : found.row_type, err));
 out:

@@ -158,6 +158,25 @@ note_name(void *ctx, const char *name)
     return SINTER_OK;
 }
 
+/* Remove an orphan that is old enough. */
+static sinter_status
+remove_orphan(gc_run *run, const char *name)
+{
+    const sinter_env *env = run->catalog->env;
+    sinter_io_stat info = {0};
+    char *path = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(sinter__path_join(env, run->catalog->doc->base_dir, NULL, name, &path, run->err));
+    st = env->io->ops->stat(env->io, path, &info, run->err);
+    sinter__free(env, path);
+    if (st == SINTER_E_NOT_FOUND || (st == SINTER_OK && info.is_directory)) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(st);
+    return is_old(run, info.mtime_ms) ? remove_file(run, name, SINTER_GC_ORPHAN) : SINTER_OK;
+}
+
 static sinter_status
 remove_orphans(gc_run *run)
 {
@@ -166,21 +185,7 @@ remove_orphans(gc_run *run)
     SINTER__CHECK(
         env->io->ops->list(env->io, run->catalog->doc->base_dir, note_name, run, run->err));
     for (size_t i = 0; i < run->orphan_count; i++) {
-        sinter_io_stat info = {0};
-        char *path = NULL;
-        sinter_status st;
-
-        SINTER__CHECK(sinter__path_join(env, run->catalog->doc->base_dir, NULL, run->orphans[i],
-                                        &path, run->err));
-        st = env->io->ops->stat(env->io, path, &info, run->err);
-        sinter__free(env, path);
-        if (st == SINTER_E_NOT_FOUND || (st == SINTER_OK && info.is_directory)) {
-            continue;
-        }
-        SINTER__CHECK(st);
-        if (is_old(run, info.mtime_ms)) {
-            SINTER__CHECK(remove_file(run, run->orphans[i], SINTER_GC_ORPHAN));
-        }
+        SINTER__CHECK(remove_orphan(run, run->orphans[i]));
     }
     return SINTER_OK;
 }

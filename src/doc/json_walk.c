@@ -255,6 +255,16 @@ sinter__json_path_at(sinter_bytes text, size_t offset, char path[SINTER__JSON_PA
 
 /* Line and column (in characters), both from 1. */
 
+/* Append what stands before a number, and the number in quotes. */
+static sinter_status
+append_quoted(sinter_bytes before, sinter_bytes number, sinter_text *out, sinter_error *err)
+{
+    SINTER__CHECK(sinter_text_append(out, before.data, before.size, err));
+    SINTER__CHECK(sinter_text_append(out, "\"", 1, err));
+    SINTER__CHECK(sinter_text_append(out, number.data, number.size, err));
+    return sinter_text_append(out, "\"", 1, err);
+}
+
 sinter_status
 sinter__json_quote_numbers(sinter_bytes text, sinter_text *out, sinter_error *err)
 {
@@ -262,18 +272,16 @@ sinter__json_quote_numbers(sinter_bytes text, sinter_text *out, sinter_error *er
     sinter__json_walk w;
 
     sinter__json_walk_init(&w, text, UINT64_MAX);
-    while (sinter__json_walk_next(&w) == SINTER__JSON_VALUE) {
+    for (; sinter__json_walk_next(&w) == SINTER__JSON_VALUE; sinter__json_walk_enter(&w)) {
+        const sinter_bytes before = {.data = text.data + copied, .size = w.at - copied};
         const sinter_bytes token = {.data = text.data + w.at,
                                     .size = sinter__json_token_size(text, w.at)};
 
-        if (token.size > 0 && sinter__number_is_json(token)) {
-            SINTER__CHECK(sinter_text_append(out, text.data + copied, w.at - copied, err));
-            SINTER__CHECK(sinter_text_append(out, "\"", 1, err));
-            SINTER__CHECK(sinter_text_append(out, token.data, token.size, err));
-            SINTER__CHECK(sinter_text_append(out, "\"", 1, err));
-            copied = w.at + token.size;
+        if (!sinter__number_is_json(token)) {
+            continue;
         }
-        sinter__json_walk_enter(&w);
+        SINTER__CHECK(append_quoted(before, token, out, err));
+        copied = w.at + token.size;
     }
     return sinter_text_append(out, text.data + copied, text.size - copied, err);
 }

@@ -233,6 +233,7 @@ put_fixed(const sinter_type *type, const sinter_datum *datum, uint8_t out[FIXED_
     const uint64_t sign32 = 0x80000000u;
     const uint64_t sign64 = 0x8000000000000000u;
 
+    memset(out, 0, FIXED_MAX);
     switch (type->id) {
     case SINTER_TYPE_BOOLEAN:
         out[0] = datum->as.integer != 0 ? 1 : 0;
@@ -503,6 +504,24 @@ sinter_key_decode(const sinter_key_codec *codec, sinter_bytes key, sinter_text *
     return SINTER_OK;
 }
 
+/* Parse one word of a key; NULL is null. */
+static sinter_status
+parse_word(const sinter_key_codec *codec, size_t index, const char *word, sinter_text *scratch,
+           sinter_datum *out, sinter_error *err)
+{
+    char name[32];
+    const sinter_column column = {.name = name, .type = codec->types[index]};
+
+    if (word == NULL) {
+        *out = (sinter_datum){.is_null = true};
+        return SINTER_OK;
+    }
+    (void)snprintf(name, sizeof name, "key column %zu", index + 1);
+    return sinter_datum_parse(&column,
+                              (sinter_bytes){.data = (const uint8_t *)word, .size = strlen(word)},
+                              0, scratch, out, err);
+}
+
 sinter_status
 sinter_key_encode_texts(const sinter_key_codec *codec, const char *const *texts, size_t count,
                         sinter_text *out, sinter_error *err)
@@ -514,27 +533,18 @@ sinter_key_encode_texts(const sinter_key_codec *codec, const char *const *texts,
 
     SINTER__REQUIRE(err, codec != NULL && texts != NULL);
     SINTER__REQUIRE(err, out != NULL);
-    sinter_text_init(codec->env, &scratch);
     if (count != codec->count) {
-        SINTER__FAIL(err, SINTER_E_INVALID, "%zu values given for a key of %zu columns", count,
-                     codec->count);
+        return SINTER__ERR(err, SINTER_E_INVALID, "%zu values given for a key of %zu columns",
+                           count, codec->count);
     }
+    sinter_text_init(codec->env, &scratch);
     SINTER__TRY(SINTER__NEW(codec->env, values, count, err));
     for (size_t i = 0; i < count; i++) {
         total += texts[i] == NULL ? 0 : strlen(texts[i]);
     }
     SINTER__TRY(sinter__text_reserve(&scratch, total, err));
     for (size_t i = 0; i < count; i++) {
-        char name[32];
-
-        (void)snprintf(name, sizeof name, "key column %zu", i + 1);
-        values[i].is_null = texts[i] == NULL;
-        if (texts[i] != NULL) {
-            const sinter_bytes text = {.data = (const uint8_t *)texts[i], .size = strlen(texts[i])};
-
-            SINTER__TRY(
-                sinter_datum_parse(&codec->types[i], name, text, 0, &scratch, &values[i], err));
-        }
+        SINTER__TRY(parse_word(codec, i, texts[i], &scratch, &values[i], err));
     }
     SINTER__TRY(sinter_key_encode(codec, values, out, err));
 out:

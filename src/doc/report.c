@@ -355,10 +355,10 @@ sinter_inspect_print(sinter_sst *sst, const char *name, bool blocks, const sinte
         target.array = sinter__doc_put_array(&writer, root, "blocks");
         target.env = out->env;
         st = sinter_sst_each_block(sst, put_block, &target, err);
-        if (st != SINTER_OK) {
-            json_decref(root);
-            return st;
-        }
+    }
+    if (st != SINTER_OK) {
+        json_decref(root);
+        return st;
     }
     return end_document(&writer, root, flags, out, err);
 }

@@ -238,18 +238,23 @@ row_fault(const row_cursor *cursor, const char *what)
                        sinter_row_type_column_name(cursor->row_type, cursor->column), what);
 }
 
-/* The chunk that a slot refers to: `size` bytes that lie in the variable part. */
-static sinter_status
-take_chunk(const row_cursor *cursor, uint64_t slot, size_t size, const uint8_t **out)
+/* The chunk that a slot refers to: `size` bytes that lie in the variable part; else NULL. */
+static const uint8_t *
+find_chunk(const row_cursor *cursor, uint64_t slot, size_t size)
 {
     const uint64_t offset = slot >> 32;
 
     if (offset < cursor->variable_at || offset > cursor->row.size ||
         size > cursor->row.size - offset) {
-        return row_fault(cursor, "a value lies outside the row");
+        return NULL;
     }
-    *out = cursor->row.data + offset;
-    return SINTER_OK;
+    return cursor->row.data + offset;
+}
+
+static sinter_status
+outside_fault(const row_cursor *cursor)
+{
+    return row_fault(cursor, "a value lies outside the row");
 }
 
 static sinter_status
@@ -262,20 +267,23 @@ get_string(const row_cursor *cursor, const uint8_t *slot, sinter_datum *out)
                                                 : row_fault(cursor, "a short string is too long");
     }
     out->as.bytes.size = sinter__get_le32(slot);
-    return take_chunk(cursor, sinter__get_le64(slot), out->as.bytes.size, &out->as.bytes.data);
+    out->as.bytes.data = find_chunk(cursor, sinter__get_le64(slot), out->as.bytes.size);
+    return out->as.bytes.data != NULL ? SINTER_OK : outside_fault(cursor);
 }
 
 static sinter_status
 get_decimal(const row_cursor *cursor, const uint8_t *slot, sinter_datum *out)
 {
     const size_t size = sinter__get_le32(slot);
-    const uint8_t *chunk = NULL;
+    const uint8_t *chunk = find_chunk(cursor, sinter__get_le64(slot), DECIMAL_CHUNK);
     sinter__uint128 value = 0;
 
     if (size == 0 || size > DECIMAL_CHUNK) {
         return row_fault(cursor, "a DECIMAL has 1 to 16 bytes");
     }
-    SINTER__CHECK(take_chunk(cursor, sinter__get_le64(slot), DECIMAL_CHUNK, &chunk));
+    if (chunk == NULL) {
+        return outside_fault(cursor);
+    }
     if ((chunk[0] & 0x80u) != 0) {
         value = ~(sinter__uint128)0;
     }
@@ -290,12 +298,14 @@ static sinter_status
 get_timestamp(const row_cursor *cursor, const uint8_t *slot, sinter_datum *out)
 {
     const uint32_t nanos = sinter__get_le32(slot);
-    const uint8_t *chunk = NULL;
+    const uint8_t *chunk = find_chunk(cursor, sinter__get_le64(slot), TIMESTAMP_CHUNK);
 
     if (nanos > NANOS_MAX) {
         return row_fault(cursor, "more than 999999 nanoseconds in a millisecond");
     }
-    SINTER__CHECK(take_chunk(cursor, sinter__get_le64(slot), TIMESTAMP_CHUNK, &chunk));
+    if (chunk == NULL) {
+        return outside_fault(cursor);
+    }
     out->nanos = (int32_t)nanos;
     out->as.integer = (int64_t)sinter__get_le64(chunk);
     return SINTER_OK;
@@ -310,7 +320,7 @@ get_integer(const row_cursor *cursor, const sinter_type *type, const uint8_t *sl
         out->as.integer = slot[0];
         return slot[0] <= 1 ? SINTER_OK : row_fault(cursor, "a BOOLEAN is 0 or 1");
     case SINTER_TYPE_TINYINT:
-        out->as.integer = (int8_t)slot[0];
+        out->as.integer = (int64_t)(slot[0] ^ 0x80u) - 0x80;
         return SINTER_OK;
     case SINTER_TYPE_SMALLINT:
         out->as.integer = (int16_t)sinter__get_le16(slot);
@@ -365,6 +375,21 @@ get_value(const row_cursor *cursor, const sinter_type *type, const uint8_t *slot
     }
 }
 
+static sinter_status
+decode_column(const row_cursor *cursor, sinter_datum *out)
+{
+    const size_t count = sinter_row_type_count(cursor->row_type);
+    const size_t bit = cursor->column + 8;
+    const uint8_t *slot = cursor->row.data + header_bytes(count) + cursor->column * SLOT_BYTES;
+
+    memset(out, 0, sizeof *out);
+    out->is_null = (cursor->row.data[bit / 8] >> bit % 8 & 1u) != 0;
+    return out->is_null
+               ? SINTER_OK
+               : get_value(cursor, sinter_row_type_column_type(cursor->row_type, cursor->column),
+                           slot, out);
+}
+
 sinter_status
 sinter_row_decode(const sinter_row_type *row_type, sinter_bytes row, sinter_datum *values,
                   sinter_error *err)
@@ -382,16 +407,7 @@ sinter_row_decode(const sinter_row_type *row_type, sinter_bytes row, sinter_datu
                            count, row.size, cursor.variable_at);
     }
     for (; cursor.column < count; cursor.column++) {
-        const size_t bit = cursor.column + 8;
-        const uint8_t *slot = row.data + header_bytes(count) + cursor.column * SLOT_BYTES;
-        sinter_datum *value = &values[cursor.column];
-
-        memset(value, 0, sizeof *value);
-        value->is_null = (row.data[bit / 8] >> bit % 8 & 1u) != 0;
-        if (!value->is_null) {
-            SINTER__CHECK(get_value(&cursor, sinter_row_type_column_type(row_type, cursor.column),
-                                    slot, value));
-        }
+        SINTER__CHECK(decode_column(&cursor, &values[cursor.column]));
     }
     return SINTER_OK;
 }

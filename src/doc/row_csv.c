@@ -118,37 +118,47 @@ add_field(sinter_row_reader *reader, size_t index, sinter__csv_field field, sint
     return SINTER_OK;
 }
 
-/* Take the field at `*at`; doubled quotes become one. */
+/* Take the field in quotes at `*at`, in place; doubled quotes become one. What follows the closing
+ * quote is the separator, or a carriage return. */
+static sinter_bytes
+take_quoted(char *record, size_t size, size_t *at)
+{
+    char *text = record + *at + 1;
+    size_t from = *at + 1;
+    size_t to = 0;
+    bool open = true;
+
+    while (from < size && open) {
+        if (record[from] == '"') {
+            open = from + 1 < size && record[from + 1] == '"';
+            from++;
+        }
+        if (open) {
+            text[to++] = record[from++];
+        }
+    }
+    *at = from;
+    return (sinter_bytes){.data = (const uint8_t *)text, .size = to};
+}
+
+/* Take the field at `*at`. */
 static sinter__csv_field
 take_field(char *record, size_t size, size_t *at, uint8_t separator_byte)
 {
     sinter__csv_field field = {.is_null = false};
-    size_t from = *at;
-    size_t to = 0;
-    char *text = record + from;
+    const size_t begin = *at;
+    size_t end = begin;
 
-    if (from < size && record[from] == '"') {
-        text = record + from + 1;
-        for (from++; from < size; from++) {
-            if (record[from] == '"') {
-                if (from + 1 >= size || record[from + 1] != '"') {
-                    from++;
-                    break;
-                }
-                from++;
-            }
-            text[to++] = record[from];
-        }
-        /* What follows the closing quote is the separator, or a carriage return. */
-    } else {
-        while (from < size && (uint8_t)record[from] != separator_byte) {
-            from++;
-        }
-        to = from - *at;
-        field.is_null = to == 0;
+    if (begin < size && record[begin] == '"') {
+        field.text = take_quoted(record, size, at);
+        return field;
     }
-    field.text = (sinter_bytes){.data = (const uint8_t *)text, .size = to};
-    *at = from;
+    while (end < size && (uint8_t)record[end] != separator_byte) {
+        end++;
+    }
+    field.text = (sinter_bytes){.data = (const uint8_t *)record + begin, .size = end - begin};
+    field.is_null = end == begin;
+    *at = end;
     return field;
 }
 
@@ -234,21 +244,37 @@ take_header(sinter_row_reader *reader, size_t count, sinter_error *err)
 }
 
 static sinter_status
-take_cell(sinter_row_reader *reader, size_t column, const sinter__csv_field *field,
+take_cell(sinter_row_reader *reader, size_t position, const sinter__csv_field *field,
           sinter_error *err)
 {
-    const sinter_type *type = sinter_row_type_column_type(reader->row_type, column);
-    const char *name = sinter_row_type_column_name(reader->row_type, column);
+    const sinter_column column = {.name = sinter_row_type_column_name(reader->row_type, position),
+                                  .type = *sinter_row_type_column_type(reader->row_type, position)};
 
     if (field->is_null) {
         return SINTER_OK;
     }
-    if (sinter__type_is_string(type) && (reader->flags & SINTER_PRINT_HEX_STRINGS) == 0 &&
+    if (sinter__type_is_string(&column.type) && (reader->flags & SINTER_PRINT_HEX_STRINGS) == 0 &&
         !sinter__utf8_is_valid(field->text)) {
-        return SINTER__ERR(err, SINTER_E_INVALID, "column \"%.100s\": not valid UTF-8", name);
+        return SINTER__ERR(err, SINTER_E_INVALID, "column \"%.100s\": not valid UTF-8",
+                           column.name);
     }
-    return sinter_datum_parse(type, name, field->text, reader->flags, &reader->scratch,
-                              &reader->values[column], err);
+    return sinter_datum_parse(&column, field->text, reader->flags, &reader->scratch,
+                              &reader->values[position], err);
+}
+
+/* What the header says of a field decides what becomes of it. */
+static sinter_status
+take_value(sinter_row_reader *reader, size_t meaning, const sinter__csv_field *field,
+           uint8_t *kind_out, sinter_error *err)
+{
+    if (meaning == SINTER__IGNORED_FIELD) {
+        return SINTER_OK;
+    }
+    if (meaning == SINTER__KIND_FIELD) {
+        return field->is_null ? SINTER_OK
+                              : sinter__row_parse_kind(reader, field->text, kind_out, err);
+    }
+    return take_cell(reader, meaning, field, err);
 }
 
 static sinter_status
@@ -268,47 +294,47 @@ take_record(sinter_row_reader *reader, size_t count, uint8_t *kind_out, sinter_e
     }
     SINTER__CHECK(sinter__text_reserve(&reader->scratch, total, err));
     for (size_t i = 0; i < count; i++) {
-        const sinter__csv_field *field = &reader->fields[i];
-
-        if (reader->header[i] == SINTER__KIND_FIELD && !field->is_null) {
-            SINTER__CHECK(sinter__row_parse_kind(reader, field->text, kind_out, err));
-        } else if (reader->header[i] < SINTER__IGNORED_FIELD) {
-            SINTER__CHECK(take_cell(reader, reader->header[i], field, err));
-        }
+        SINTER__CHECK(take_value(reader, reader->header[i], &reader->fields[i], kind_out, err));
     }
+    return SINTER_OK;
+}
+
+/* Take one record; `*skipped_out`: it was the header or an empty line, and no row. */
+static sinter_status
+next_record(sinter_row_reader *reader, sinter_row_values *out, bool *skipped_out, sinter_error *err)
+{
+    size_t count = 0;
+    size_t next = 0;
+    uint64_t lines = 0;
+
+    SINTER__CHECK(sinter__csv_record(reader, &count, &next, &lines, err));
+    *out = (sinter_row_values){.struct_size = (uint32_t)sizeof *out,
+                               .kind = SINTER_KIND_INSERT,
+                               .values = reader->values,
+                               .line = reader->line};
+    if (!reader->has_header) {
+        *skipped_out = true;
+        SINTER__CHECK(take_header(reader, count, err));
+    } else {
+        /* An empty line is a null where there is one column, and nothing where there are more. */
+        *skipped_out = count == 1 && reader->fields[0].is_null && reader->header_count > 1;
+    }
+    if (!*skipped_out) {
+        SINTER__CHECK(sinter__row_locate(reader, take_record(reader, count, &out->kind, err), err));
+    }
+    reader->begin = next;
+    reader->line += lines;
     return SINTER_OK;
 }
 
 sinter_status
 sinter__row_csv_next(sinter_row_reader *reader, sinter_row_values *out, sinter_error *err)
 {
-    for (;;) {
-        size_t count = 0;
-        size_t next = 0;
-        uint64_t lines = 0;
-        bool skipped = false;
+    bool skipped = true;
+    sinter_status st = SINTER_OK;
 
-        SINTER__CHECK(sinter__csv_record(reader, &count, &next, &lines, err));
-        out->line = reader->line;
-        if (!reader->has_header) {
-            SINTER__CHECK(take_header(reader, count, err));
-            skipped = true;
-        } else {
-            /* An empty line is a null where there is one column, and nothing where there are more.
-             */
-            skipped = count == 1 && reader->fields[0].is_null && reader->header_count > 1;
-        }
-        if (!skipped) {
-            out->struct_size = (uint32_t)sizeof *out;
-            out->kind = SINTER_KIND_INSERT;
-            out->values = reader->values;
-            SINTER__CHECK(
-                sinter__row_locate(reader, take_record(reader, count, &out->kind, err), err));
-        }
-        reader->begin = next;
-        reader->line += lines;
-        if (!skipped) {
-            return SINTER_OK;
-        }
+    while (st == SINTER_OK && skipped) {
+        st = next_record(reader, out, &skipped, err);
     }
+    return st;
 }

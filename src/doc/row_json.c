@@ -48,9 +48,10 @@ static sinter_status
 parse_text(const json_cell *cell, sinter_bytes text, sinter_error *err)
 {
     sinter_row_reader *reader = cell->reader;
+    const sinter_column column = {
+        .name = cell->name, .type = *sinter_row_type_column_type(reader->row_type, cell->column)};
 
-    return sinter_datum_parse(sinter_row_type_column_type(reader->row_type, cell->column),
-                              cell->name, text, reader->flags, &reader->scratch,
+    return sinter_datum_parse(&column, text, reader->flags, &reader->scratch,
                               &reader->values[cell->column], err);
 }
 

@@ -166,6 +166,13 @@ sinter__row_parse_kind(const sinter_row_reader *reader, sinter_bytes text, uint8
     return SINTER__ERR(err, SINTER_E_INVALID, "column \"_kind\": one of +I, -U, +U, -D expected");
 }
 
+/* Give a name out unless it is one of those that describe the row. */
+static sinter_status
+give_name(sinter_status (*each)(void *ctx, const char *name), void *ctx, const char *name)
+{
+    return name[0] == '_' ? SINTER_OK : each(ctx, name);
+}
+
 /* The names of one JSON object. */
 static sinter_status
 json_columns(sinter_bytes line, sinter_status (*each)(void *ctx, const char *name), void *ctx,
@@ -183,11 +190,7 @@ json_columns(sinter_bytes line, sinter_status (*each)(void *ctx, const char *nam
     }
     for (member = json_object_iter(row); member != NULL;
          member = json_object_iter_next(row, member)) {
-        const char *name = json_object_iter_key(member);
-
-        if (name[0] != '_') {
-            SINTER__TRY(each(ctx, name));
-        }
+        SINTER__TRY(give_name(each, ctx, json_object_iter_key(member)));
     }
 out:
     json_decref(row);
@@ -210,9 +213,7 @@ csv_columns(sinter_row_reader *reader, sinter_status (*each)(void *ctx, const ch
         SINTER__CHECK(
             sinter__alloc(reader->env, reader->fields[i].text.size + 1, 1, (void **)&name, err));
         memcpy(name, reader->fields[i].text.data, reader->fields[i].text.size);
-        if (name[0] != '_') {
-            st = each(ctx, name);
-        }
+        st = give_name(each, ctx, name);
         sinter__free(reader->env, name);
         SINTER__CHECK(st);
     }

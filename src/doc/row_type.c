@@ -122,6 +122,25 @@ sinter_row_type_find(const sinter_row_type *row_type, const char *name)
     return SIZE_MAX;
 }
 
+/* Find key column number `index`. */
+static sinter_status
+find_key(sinter_row_type *row_type, size_t index, const char *name, sinter_error *err)
+{
+    const size_t position = sinter_row_type_find(row_type, name);
+
+    if (position == SIZE_MAX) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "key column \"%.100s\" is no column of the row",
+                           name);
+    }
+    for (size_t k = 0; k < index; k++) {
+        if (row_type->keys[k] == position) {
+            return SINTER__ERR(err, SINTER_E_INVALID, "key column \"%.100s\" is named twice", name);
+        }
+    }
+    row_type->keys[index] = position;
+    return SINTER_OK;
+}
+
 /* Names are there: sort them, find the keys, print the canonical JSON. */
 static sinter_status
 complete(sinter_row_type *row_type, const char *const *keys, sinter_error *err)
@@ -136,18 +155,8 @@ complete(sinter_row_type *row_type, const char *const *keys, sinter_error *err)
             return SINTER__ERR(err, SINTER_E_INVALID, "two columns are named \"%.100s\"", name);
         }
     }
-    for (size_t i = 0; i < row_type->key_count; i++) {
-        row_type->keys[i] = sinter_row_type_find(row_type, keys[i]);
-        if (row_type->keys[i] == SIZE_MAX) {
-            return SINTER__ERR(err, SINTER_E_INVALID,
-                               "key column \"%.100s\" is no column of the row", keys[i]);
-        }
-        for (size_t k = 0; k < i; k++) {
-            if (row_type->keys[k] == row_type->keys[i]) {
-                return SINTER__ERR(err, SINTER_E_INVALID, "key column \"%.100s\" is named twice",
-                                   keys[i]);
-            }
-        }
+    for (size_t i = 0; keys != NULL && i < row_type->key_count; i++) {
+        SINTER__CHECK(find_key(row_type, i, keys[i], err));
     }
     return SINTER_OK;
 }
@@ -187,29 +196,38 @@ print_json(sinter_row_type *row_type, sinter_error *err)
     return sinter__doc_writer_end(&writer, root, 0, &row_type->json, err);
 }
 
+static sinter_status
+copy_column(sinter_row_type *row_type, size_t index, const sinter_column *given, sinter_error *err)
+{
+    column *to = &row_type->columns[index];
+
+    if (given->name == NULL || given->type.id < 0 || sinter_type_is_nested(&given->type)) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "column %zu has no name or no atomic type",
+                           index + 1);
+    }
+    to->type = given->type;
+    to->id = (int64_t)index;
+    return sinter__arena_strdup(&row_type->arena, given->name, &to->name, err);
+}
+
 sinter_status
-sinter_row_type_create(const sinter_env *env, const sinter_column *columns, size_t count,
-                       const char *const *keys, size_t key_count, sinter_row_type **out,
-                       sinter_error *err)
+sinter_row_type_create(const sinter_env *env, const sinter_row_layout *layout,
+                       sinter_row_type **out, sinter_error *err)
 {
     sinter_row_type *made = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
-    SINTER__REQUIRE(err, columns != NULL && count > 0 && count <= COLUMNS_MAX);
-    SINTER__REQUIRE(err, (keys != NULL || key_count == 0) && key_count <= count);
-    SINTER__TRY(row_type_alloc(env, count, key_count, &made, err));
-    for (size_t i = 0; i < count; i++) {
-        if (columns[i].name == NULL || sinter_type_is_nested(&columns[i].type)) {
-            SINTER__FAIL(err, SINTER_E_INVALID, "column %zu has no name or a nested type", i + 1);
-        }
-        SINTER__TRY(
-            sinter__arena_strdup(&made->arena, columns[i].name, &made->columns[i].name, err));
-        made->columns[i].type = columns[i].type;
-        made->columns[i].id = (int64_t)i;
+    SINTER__REQUIRE(err, layout != NULL && layout->struct_size >= sizeof *layout);
+    SINTER__REQUIRE(err, layout->columns != NULL && layout->count > 0);
+    SINTER__REQUIRE(err, layout->count <= COLUMNS_MAX && layout->key_count <= layout->count);
+    SINTER__REQUIRE(err, layout->keys != NULL || layout->key_count == 0);
+    SINTER__TRY(row_type_alloc(env, layout->count, layout->key_count, &made, err));
+    for (size_t i = 0; i < layout->count; i++) {
+        SINTER__TRY(copy_column(made, i, &layout->columns[i], err));
     }
-    SINTER__TRY(complete(made, keys, err));
+    SINTER__TRY(complete(made, layout->keys, err));
     SINTER__TRY(print_json(made, err));
     *out = made;
     made = NULL;

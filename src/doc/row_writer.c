@@ -254,39 +254,50 @@ print_field(const sinter_row_writer *writer, sinter_bytes text, sinter_text *out
     return sinter__text_puts(out, "\"", err);
 }
 
+/* Append what stands in front of field `index`: the separator, but for the first. */
 static sinter_status
-append_csv(sinter_row_writer *writer, const writer_row *row, sinter_text *out, sinter_error *err)
+print_separator(const sinter_row_writer *writer, size_t index, sinter_text *out, sinter_error *err)
 {
     const char between = separator(writer);
 
-    for (size_t i = 0; i < writer->count; i++) {
-        bool is_null = false;
+    return sinter_text_append(out, &between, index == 0 ? 0 : 1, err);
+}
 
-        if (i > 0) {
-            SINTER__CHECK(sinter_text_append(out, &between, 1, err));
-        }
-        SINTER__CHECK(fill_cell(writer, &writer->columns[i], row, &is_null, err));
-        if (!is_null) {
-            SINTER__CHECK(print_field(writer, sinter_text_bytes(&writer->cell), out, err));
-        }
+static sinter_status
+append_csv_cell(sinter_row_writer *writer, size_t index, const writer_row *row, sinter_text *out,
+                sinter_error *err)
+{
+    bool is_null = false;
+
+    SINTER__CHECK(print_separator(writer, index, out, err));
+    SINTER__CHECK(fill_cell(writer, &writer->columns[index], row, &is_null, err));
+    return is_null ? SINTER_OK : print_field(writer, sinter_text_bytes(&writer->cell), out, err);
+}
+
+static sinter_status
+append_csv(sinter_row_writer *writer, const writer_row *row, sinter_text *out, sinter_error *err)
+{
+    for (size_t i = 0; i < writer->count; i++) {
+        SINTER__CHECK(append_csv_cell(writer, i, row, out, err));
     }
     return sinter__text_puts(out, "\n", err);
 }
 
+/* The line of names, once. */
 static sinter_status
-csv_header(const sinter_row_writer *writer, sinter_text *out, sinter_error *err)
+csv_header(sinter_row_writer *writer, sinter_text *out, sinter_error *err)
 {
-    const char between = separator(writer);
-
+    if (writer->has_begun || writer->no_header) {
+        return SINTER_OK;
+    }
     for (size_t i = 0; i < writer->count; i++) {
         const sinter_bytes name = {.data = (const uint8_t *)writer->columns[i].name,
                                    .size = strlen(writer->columns[i].name)};
 
-        if (i > 0) {
-            SINTER__CHECK(sinter_text_append(out, &between, 1, err));
-        }
+        SINTER__CHECK(print_separator(writer, i, out, err));
         SINTER__CHECK(print_field(writer, name, out, err));
     }
+    writer->has_begun = true;
     return sinter__text_puts(out, "\n", err);
 }
 
@@ -306,6 +317,18 @@ print_padded(const sinter_row_writer *writer, size_t index, const char *text, si
     return sinter__text_fill(out, ' ', width < wanted ? wanted - width : TABLE_GAP, err);
 }
 
+/* Print one line of a table; `*cell` goes on to the next line's. */
+static sinter_status
+print_table_line(const sinter_row_writer *writer, const char **cell, sinter_text *out,
+                 sinter_error *err)
+{
+    for (size_t i = 0; i < writer->count; i++) {
+        SINTER__CHECK(print_padded(writer, i, *cell, out, err));
+        *cell += strlen(*cell) + 1;
+    }
+    return SINTER_OK;
+}
+
 static sinter_status
 flush_table(sinter_row_writer *writer, sinter_text *out, sinter_error *err)
 {
@@ -317,39 +340,41 @@ flush_table(sinter_row_writer *writer, sinter_text *out, sinter_error *err)
     }
     writer->has_begun = true;
     for (size_t row = 0; row < writer->held_rows; row++) {
-        for (size_t i = 0; i < writer->count; i++) {
-            SINTER__CHECK(print_padded(writer, i, cell, out, err));
-            cell += strlen(cell) + 1;
-        }
+        SINTER__CHECK(print_table_line(writer, &cell, out, err));
     }
     writer->held_rows = 0;
     sinter_text_reset(&writer->held);
     return SINTER_OK;
 }
 
+/* Hold the cell of column `index` back. A table has one line per row: what would break it is shown
+ * as a blank. */
+static sinter_status
+hold_cell(sinter_row_writer *writer, size_t index, const writer_row *row, sinter_error *err)
+{
+    writer_column *column = &writer->columns[index];
+    bool is_null = false;
+    size_t width = 0;
+
+    SINTER__CHECK(fill_cell(writer, column, row, &is_null, err));
+    SINTER__CHECK(sinter__text_puts(&writer->cell, is_null ? "NULL" : "", err));
+    for (size_t k = 0; k < writer->cell.size; k++) {
+        if ((uint8_t)writer->cell.data[k] < 0x20 || writer->cell.data[k] == 0x7f) {
+            writer->cell.data[k] = ' ';
+        }
+    }
+    width = sinter__utf8_count(sinter_text_bytes(&writer->cell));
+    if (!writer->widths_fixed && width > column->width) {
+        column->width = width;
+    }
+    return sinter_text_append(&writer->held, writer->cell.data, writer->cell.size + 1, err);
+}
+
 static sinter_status
 append_table(sinter_row_writer *writer, const writer_row *row, sinter_text *out, sinter_error *err)
 {
     for (size_t i = 0; i < writer->count; i++) {
-        bool is_null = false;
-        size_t width = 0;
-
-        SINTER__CHECK(fill_cell(writer, &writer->columns[i], row, &is_null, err));
-        if (is_null) {
-            SINTER__CHECK(sinter__text_puts(&writer->cell, "NULL", err));
-        }
-        /* A table has one line per row: what would break it is shown as a blank. */
-        for (size_t k = 0; k < writer->cell.size; k++) {
-            if ((uint8_t)writer->cell.data[k] < 0x20 || writer->cell.data[k] == 0x7f) {
-                writer->cell.data[k] = ' ';
-            }
-        }
-        width = sinter__utf8_count(sinter_text_bytes(&writer->cell));
-        if (!writer->widths_fixed && width > writer->columns[i].width) {
-            writer->columns[i].width = width;
-        }
-        SINTER__CHECK(
-            sinter_text_append(&writer->held, writer->cell.data, writer->cell.size + 1, err));
+        SINTER__CHECK(hold_cell(writer, i, row, err));
     }
     writer->held_rows++;
     if (writer->widths_fixed || writer->held_rows >= SINTER_ROW_TABLE_ROWS) {
@@ -367,10 +392,7 @@ append_row(sinter_row_writer *writer, const writer_row *row, sinter_text *out, s
     case SINTER_ROW_FORMAT_TABLE:
         return append_table(writer, row, out, err);
     default:
-        if (!writer->has_begun && !writer->no_header) {
-            SINTER__CHECK(csv_header(writer, out, err));
-        }
-        writer->has_begun = true;
+        SINTER__CHECK(csv_header(writer, out, err));
         return append_csv(writer, row, out, err);
     }
 }
@@ -410,9 +432,5 @@ sinter_row_writer_end(sinter_row_writer *writer, sinter_text *out, sinter_error 
     if (writer->format == SINTER_ROW_FORMAT_TABLE) {
         return flush_table(writer, out, err);
     }
-    if (!writer->has_begun && !writer->no_header) {
-        SINTER__CHECK(csv_header(writer, out, err));
-    }
-    writer->has_begun = true;
-    return SINTER_OK;
+    return csv_header(writer, out, err);
 }

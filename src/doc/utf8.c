@@ -85,33 +85,34 @@ short_escape(uint8_t byte)
     }
 }
 
+/* Append the escape of a byte that can't stand for itself. */
+static sinter_status
+print_escape(uint8_t byte, sinter_text *out, sinter_error *err)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    const char escape[] = {'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15u]};
+    const char brief[] = {'\\', short_escape(byte)};
+
+    return brief[1] != 0 ? sinter_text_append(out, brief, sizeof brief, err)
+                         : sinter_text_append(out, escape, sizeof escape, err);
+}
+
 sinter_status
 sinter__json_string_print(sinter_bytes text, sinter_text *out, sinter_error *err)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    size_t plain = 0; /* bytes that stand for themselves and were not appended yet */
+    size_t begin = 0; /* of bytes that stand for themselves and were not appended yet */
 
     SINTER__CHECK(sinter_text_append(out, "\"", 1, err));
     for (size_t i = 0; i < text.size; i++) {
-        const uint8_t byte = text.data[i];
-        char escape[6] = {'\\', short_escape(byte), '0',
-                          '0',  digits[byte >> 4],  digits[byte & 15u]};
-
-        if (byte >= 0x20 && escape[1] == 0) {
-            plain++;
+        if (text.data[i] >= 0x20 && text.data[i] != '"' && text.data[i] != '\\') {
             continue;
         }
-        SINTER__CHECK(sinter_text_append(out, text.data + (i - plain), plain, err));
-        plain = 0;
-        if (escape[1] != 0) {
-            SINTER__CHECK(sinter_text_append(out, escape, 2, err));
-        } else {
-            escape[1] = 'u';
-            SINTER__CHECK(sinter_text_append(out, escape, 6, err));
-        }
+        SINTER__CHECK(sinter_text_append(out, text.data + begin, i - begin, err));
+        SINTER__CHECK(print_escape(text.data[i], out, err));
+        begin = i + 1;
     }
-    if (plain > 0) {
-        SINTER__CHECK(sinter_text_append(out, text.data + (text.size - plain), plain, err));
+    if (begin < text.size) {
+        SINTER__CHECK(sinter_text_append(out, text.data + begin, text.size - begin, err));
     }
     return sinter_text_append(out, "\"", 1, err);
 }

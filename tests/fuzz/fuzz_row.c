@@ -75,8 +75,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         columns[i].type = fuzz_type(data + at);
         at += FUZZ_TYPE_BYTES;
     }
-    if (sinter_row_type_create(sinter_env_default(), columns, count, NULL, 0, &row_type, NULL) !=
-        SINTER_OK) {
+    if (sinter_row_type_create(
+            sinter_env_default(),
+            &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, count, NULL, 0}, &row_type,
+            NULL) != SINTER_OK) {
         abort();
     }
     try_row(row_type, (sinter_bytes){data + at, size - at});

@@ -39,8 +39,8 @@ read_value(const char *id, const json_t *value, const sinter_type *type, sinter_
                                    .size = json_string_length(value)};
         sinter_error err = SINTER_ERROR_INIT;
 
-        cr_assert_eq(sinter_datum_parse(type, "f", text, 0, scratch, out, &err), SINTER_OK,
-                     "%s: %s", id, err.text);
+        cr_assert_eq(sinter_datum_parse(&(sinter_column){"f", *type}, text, 0, scratch, out, &err),
+                     SINTER_OK, "%s: %s", id, err.text);
     }
 }
 

@@ -11,9 +11,9 @@ static sinter_status
 parse(const char *type_text, const char *text, uint32_t flags, sinter_text *scratch,
       sinter_datum *out, sinter_error *err)
 {
-    const sinter_type type = case_parse_type(type_text);
+    const sinter_column column = {"c", case_parse_type(type_text)};
 
-    return sinter_datum_parse(&type, "c",
+    return sinter_datum_parse(&column,
                               (sinter_bytes){.data = (const uint8_t *)text, .size = strlen(text)},
                               flags, scratch, out, err);
 }
@@ -193,9 +193,9 @@ Test(doc_datum, every_value_comes_back_from_its_text)
         sinter_text_reset(&out);
         cr_assert_eq(sinter_datum_print_text(&type, &datum, 0, &out, &err), SINTER_OK,
                      "seed %" PRIu64 ": %s", seed, err.text);
-        cr_assert_eq(
-            sinter_datum_parse(&type, "c", sinter_text_bytes(&out), 0, &scratch, &back, &err),
-            SINTER_OK, "seed %" PRIu64 ": %s", seed, err.text);
+        cr_assert_eq(sinter_datum_parse(&(sinter_column){"c", type}, sinter_text_bytes(&out), 0,
+                                        &scratch, &back, &err),
+                     SINTER_OK, "seed %" PRIu64 ": %s", seed, err.text);
         cr_assert(case_equal(&type, &datum, &back, true), "seed %" PRIu64 ": %s", seed, out.data);
     }
     sinter_text_fini(&out);

@@ -153,8 +153,8 @@ encode_vector(const vector *v, const sinter_key_codec *codec, sinter_datum *valu
             values[i] = (sinter_datum){.is_null = true};
             continue;
         }
-        cr_assert_eq(sinter_datum_parse(sinter_key_codec_type(codec, i), "k", text, 0, scratch,
-                                        &values[i], &err),
+        cr_assert_eq(sinter_datum_parse(&(sinter_column){"k", *sinter_key_codec_type(codec, i)},
+                                        text, 0, scratch, &values[i], &err),
                      SINTER_OK, "%s: %s", v->types, err.text);
     }
     cr_assert_eq(sinter_key_encode(codec, values, key, NULL), SINTER_OK);

@@ -23,9 +23,11 @@ row_type_of(const char *const *types, size_t count)
         columns[i].name = names[i];
         columns[i].type = case_parse_type(types[i]);
     }
-    cr_assert_eq(
-        sinter_row_type_create(sinter_env_default(), columns, count, NULL, 0, &row_type, NULL),
-        SINTER_OK);
+    cr_assert_eq(sinter_row_type_create(
+                     sinter_env_default(),
+                     &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, count, NULL, 0},
+                     &row_type, NULL),
+                 SINTER_OK);
     return row_type;
 }
 
@@ -138,9 +140,11 @@ round_trip(uint64_t seed)
                         ? (sinter_datum){.is_null = true}
                         : case_datum(&random, &columns[i].type, false, rooms[i]);
     }
-    cr_assert_eq(
-        sinter_row_type_create(sinter_env_default(), columns, count, NULL, 0, &row_type, &err),
-        SINTER_OK, "%s", err.text);
+    cr_assert_eq(sinter_row_type_create(
+                     sinter_env_default(),
+                     &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, count, NULL, 0},
+                     &row_type, &err),
+                 SINTER_OK, "%s", err.text);
     sinter_text_init(sinter_env_default(), &row);
     cr_assert_eq(sinter_row_encode(row_type, values, 0, &row, &err), SINTER_OK,
                  "seed %" PRIu64 ": %s", seed, err.text);
@@ -231,7 +235,10 @@ Test(doc_row_codec, nulls_of_not_null_columns_pass_in_retracts_only)
     sinter_error err = SINTER_ERROR_INIT;
     sinter_text row;
 
-    cr_assert_eq(sinter_row_type_create(sinter_env_default(), columns, 2, keys, 1, &row_type, NULL),
+    cr_assert_eq(sinter_row_type_create(
+                     sinter_env_default(),
+                     &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, 2, keys, 1},
+                     &row_type, NULL),
                  SINTER_OK);
     sinter_text_init(sinter_env_default(), &row);
     cr_expect_eq(sinter_row_encode(row_type, values, SINTER_KIND_INSERT, &row, &err),

@@ -336,7 +336,10 @@ round_trip(uint64_t seed, int32_t format)
     for (size_t i = 0; i < 3; i++) {
         sinter_text_init(sinter_env_default(), &texts[i]);
     }
-    cr_assert_eq(sinter_row_type_create(sinter_env_default(), columns, 4, NULL, 0, &row_type, NULL),
+    cr_assert_eq(sinter_row_type_create(
+                     sinter_env_default(),
+                     &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, 4, NULL, 0},
+                     &row_type, NULL),
                  SINTER_OK);
     cr_assert_eq(
         sinter_row_writer_create(sinter_env_default(), row_type, &print, &writers[0], NULL),

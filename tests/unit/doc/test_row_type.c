@@ -56,7 +56,10 @@ Test(doc_row_type, key_columns_travel_with_the_row_type)
     size_t count = 0;
     const size_t *positions;
 
-    cr_assert_eq(sinter_row_type_create(sinter_env_default(), columns, 3, keys, 2, &made, NULL),
+    cr_assert_eq(sinter_row_type_create(
+                     sinter_env_default(),
+                     &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, 3, keys, 2}, &made,
+                     NULL),
                  SINTER_OK);
     cr_assert_eq(parse(sinter_row_type_json(made), &back, NULL), SINTER_OK);
     cr_expect_str_eq(sinter_row_type_json(back), sinter_row_type_json(made));
@@ -141,9 +144,11 @@ Test(doc_row_type, every_name_is_found)
         (void)snprintf(names[i], sizeof names[i], "%" PRIx64, case_next(&random));
         columns[i] = (sinter_column){names[i], case_parse_type("INT")};
     }
-    cr_assert_eq(
-        sinter_row_type_create(sinter_env_default(), columns, COUNT, NULL, 0, &row_type, NULL),
-        SINTER_OK);
+    cr_assert_eq(sinter_row_type_create(
+                     sinter_env_default(),
+                     &(sinter_row_layout){sizeof(sinter_row_layout), 0, columns, COUNT, NULL, 0},
+                     &row_type, NULL),
+                 SINTER_OK);
     for (size_t i = 0; i < COUNT; i++) {
         cr_expect_eq(sinter_row_type_find(row_type, names[i]), i);
     }
