@@ -1,9 +1,11 @@
 #include "cli/input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "cli/opts.h"
 #include "cli/report.h"
@@ -14,15 +16,14 @@ enum { CHUNK_BYTES = 1 << 18 };
 int
 cli_input_open(const char *path, cli_input *out)
 {
-    *out = (cli_input){.name = path};
+    *out = (cli_input){.name = path, .fd = STDIN_FILENO};
     if (path == NULL || strcmp(path, "-") == 0) {
         out->name = "standard input";
         out->is_stdin = true;
-        out->stream = stdin;
         return CLI_EXIT_OK;
     }
-    out->stream = fopen(path, "rbe");
-    if (out->stream == NULL) {
+    out->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (out->fd < 0) {
         return cli_fail(CLI_EXIT_IO, "%s: can't open: %s", path, strerror(errno));
     }
     return CLI_EXIT_OK;
@@ -31,7 +32,7 @@ cli_input_open(const char *path, cli_input *out)
 int
 cli_input_more(cli_input *input)
 {
-    size_t got;
+    ssize_t got;
 
     if (input->is_ended) {
         return CLI_EXIT_OK;
@@ -40,16 +41,17 @@ cli_input_more(cli_input *input)
         input->capacity = input->capacity * 2 + CHUNK_BYTES;
         input->data = cli_realloc(input->data, input->capacity, 1);
     }
-    errno = 0;
-    got = fread(input->data + input->size, 1, CHUNK_BYTES, input->stream);
-    input->size += got;
-    if (cli_is_cancelled(NULL)) {
-        return cli_fail(cli_signal_exit(), "cancelled by %s", cli_signal_name());
-    }
-    if (ferror(input->stream) != 0) {
+    do {
+        if (!cli_wait_readable(input->fd)) {
+            return cli_fail(cli_signal_exit(), "cancelled by %s", cli_signal_name());
+        }
+        got = read(input->fd, input->data + input->size, CHUNK_BYTES);
+    } while (got < 0 && (errno == EINTR || errno == EAGAIN));
+    if (got < 0) {
         return cli_fail(CLI_EXIT_IO, "%s: can't read: %s", input->name, strerror(errno));
     }
-    input->is_ended = got < CHUNK_BYTES;
+    input->size += (size_t)got;
+    input->is_ended = got == 0;
     return CLI_EXIT_OK;
 }
 
@@ -130,16 +132,21 @@ cli_input_columns(cli_input *input, int32_t format, cli_columns *out)
     int code = CLI_EXIT_OK;
 
     while (st == SINTER_END && code == CLI_EXIT_OK) {
+        const bool was_ended = input->is_ended;
+        const size_t old_size = input->size;
         sinter_bytes bytes;
-        bool was_ended = input->is_ended;
 
         code = cli_input_more(input);
         if (code != CLI_EXIT_OK) {
             return code;
         }
+        if (!input->is_ended && old_size > 0 &&
+            memchr(input->data + old_size, '\n', input->size - old_size) == NULL) {
+            continue; /* no line more than before */
+        }
         if (input->is_ended && !was_ended && input->size > 0 &&
             input->data[input->size - 1] != '\n') {
-            input->data[input->size++] = '\n'; /* the last line may lack it; room: fread got less */
+            input->data[input->size++] = '\n'; /* the last line may lack it; more() made room */
         }
         bytes = (sinter_bytes){.data = (const uint8_t *)input->data, .size = input->size};
         cli_columns_fini(out);
@@ -158,9 +165,9 @@ cli_input_columns(cli_input *input, int32_t format, cli_columns *out)
 void
 cli_input_close(cli_input *input)
 {
-    if (input->stream != NULL && !input->is_stdin) {
-        (void)fclose(input->stream);
+    if (input->fd >= 0 && !input->is_stdin) {
+        (void)close(input->fd);
     }
     free(input->data);
-    *input = (cli_input){.name = NULL};
+    *input = (cli_input)CLI_INPUT_CLOSED;
 }

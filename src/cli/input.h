@@ -7,10 +7,10 @@
 #include "cli/columns.h"
 #include "cli/session.h"
 
-/** An open input. Zeroed is closed. */
+/** An open input. */
 typedef struct cli_input {
     const char *name; /* for messages */
-    FILE *stream;
+    int fd;           /* -1: closed */
     bool is_stdin;
     bool is_ended;
     char *data; /* read and not yet consumed */
@@ -22,6 +22,12 @@ typedef struct cli_input {
 /** Open a file, or standard input for NULL or "-". */
 int
 cli_input_open(const char *path, cli_input *out);
+
+/** An input that is not open. */
+#define CLI_INPUT_CLOSED \
+    {                    \
+        .fd = -1         \
+    }
 
 /** Read more behind what is there; at the end `is_ended` is set. INT and TERM end it too. */
 int

@@ -1,5 +1,7 @@
 #include "cli/signals.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -43,6 +45,28 @@ cli_is_cancelled(void *ctx)
 {
     (void)ctx;
     return signal_seen != 0;
+}
+
+bool
+cli_wait_readable(int fd)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    sigset_t held;
+    sigset_t before;
+    int ready = -1;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &held, &before);
+    while (signal_seen == 0 && ready < 0) {
+        ready = ppoll(&wanted, 1, NULL, &before); /* lets signals in while it waits */
+        if (ready < 0 && errno != EINTR) {
+            break; /* the read will tell what is wrong */
+        }
+    }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return signal_seen == 0;
 }
 
 int

@@ -14,6 +14,11 @@ cli_signals_install(void);
 bool
 cli_is_cancelled(void *ctx);
 
+/** Wait until `fd` can be read without blocking, or a signal asks for an end: then false. A signal
+ *  that comes between the question and the wait isn't lost. */
+bool
+cli_wait_readable(int fd);
+
 /** Exit code of the signal that came, 0 if none did. */
 int
 cli_signal_exit(void);

@@ -512,6 +512,7 @@ run(cli *session, void *arguments)
         .args = args,
         .dir = args->common.operands[0],
         .kind_index = SIZE_MAX,
+        .input = CLI_INPUT_CLOSED,
         .err = SINTER_ERROR_INIT,
     };
     int code;

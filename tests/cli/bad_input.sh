@@ -120,6 +120,29 @@ fi
 s 0 compact dir -q
 same "$(view dir)" "$before"
 
+# two real processes at once: each is through or told that the other one is at work
+for i in 1 2 3 4 5; do
+    restore
+    codes=""
+    for n in 1 2 3; do
+        "$SINTER" compact -q dir --compaction.force-rewrite-all-files true 2>err.$n &
+        pids[n]=$!
+    done
+    for n in 1 2 3; do
+        code=0
+        wait "${pids[n]}" || code=$?
+        [ "$code" -eq 0 ] || [ "$code" -eq 5 ] || die "exit code $code: $(cat err.$n)"
+        codes="$codes $code"
+    done
+    has "$codes" " 0"
+    same "$(view dir)" "$before"
+    s 0 verify -q dir
+done
+
+# a budget that nothing fits into: refused, and the least that works is named
+restore
+refused 1 "budget" compact dir --memory 1kb
+
 # a name that is taken: a document can't replace a directory
 restore
 mkdir taken
