@@ -15,6 +15,9 @@ sinter__age_compare(const sinter_file_meta *a, const sinter_file_meta *b)
 {
     int order = compare_int64(b->level, a->level);
 
+    assert(a->file_name != NULL);
+    assert(b->file_name != NULL);
+
     if (order == 0) {
         order = compare_int64(a->creation_time_ms, b->creation_time_ms);
     }
@@ -61,6 +64,7 @@ sinter__age_rank(const sinter_file_meta *const *sorted, size_t count, const sint
         }
     }
     assert(low < count);
+    assert(sinter__age_compare(sorted[low], file) == 0);
     return (uint32_t)low;
 }
 
@@ -68,6 +72,9 @@ int
 sinter__run_order_compare(const sinter_file_meta *a, const sinter_file_meta *b)
 {
     int order = compare_int64(a->level, b->level);
+
+    assert(a->file_name != NULL);
+    assert(b->file_name != NULL);
 
     if (order != 0 || a->level != 0) {
         return order;

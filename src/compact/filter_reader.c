@@ -1,5 +1,6 @@
 #include "compact/filter_reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,6 +23,8 @@ filter_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
     const sinter_batch *inner = NULL;
 
     SINTER__CHECK(reader->inner->ops->next(reader->inner, &inner, err));
+    assert(inner->row_count > 0);
+    assert((inner->flags & SINTER_BATCH_STORED) == 0);
     if (inner->row_count > reader->capacity) {
         SINTER__CHECK(
             sinter__resize(reader->env, (void **)&reader->dropped, inner->row_count, 1, err));
@@ -63,6 +66,8 @@ sinter__filter_reader_open(const sinter_env *env, sinter_reader *inner,
     filter_reader *reader = NULL;
     const sinter_status st = SINTER__NEW(env, reader, 1, err);
 
+    assert(inner != NULL);
+    assert(keep != NULL);
     *out = NULL;
     if (st != SINTER_OK) {
         inner->ops->close(inner);

@@ -20,4 +20,10 @@ sinter__compact_options_load(const sinter_compact_options *source, sinter_compac
 sinter_status
 sinter__file_meta_check(const sinter_file_meta *file, sinter_error *err);
 
+/** Refuse two files of one name. The files passed sinter__file_meta_check(). @return SINTER_OK,
+ *  SINTER_E_INVALID (err->file names it), SINTER_E_NOMEM */
+sinter_status
+sinter__file_names_check(const sinter_env *env, const sinter_file_meta *files, size_t count,
+                         sinter_error *err);
+
 #endif

@@ -37,6 +37,8 @@ accepts_block(void *ctx, const sinter_block_info *info)
 {
     sinter__merge_rewriter *rewriter = ctx;
 
+    assert(rewriter->task->keep_record == NULL);
+    assert(info->row_count > 0);
     if (rewriter->drop_delete && info->retract_count > 0) {
         return false;
     }
@@ -88,6 +90,7 @@ copy_some(sinter__merge_rewriter *rewriter, sinter_merge *merge, sinter_error *e
     size_t count = 0;
     sinter_status st = SINTER_OK;
 
+    assert(rewriter->result != NULL);
     SINTER__CHECK(check_cancelled(rewriter, err));
     st = sinter_merge_next(merge, rewriter->ranges, RANGES_MAX, &count, err);
     merged_ns = sinter__now_ns(rewriter->env);
@@ -95,6 +98,7 @@ copy_some(sinter__merge_rewriter *rewriter, sinter_merge *merge, sinter_error *e
     rewriter->merge_ns += merged_ns - begin_ns - (merged_nested_ns - begin_nested_ns);
     SINTER__CHECK(st);
     assert(count > 0);
+    assert(count <= RANGES_MAX);
     st = sinter__rolling_writer_append(rewriter->writer, rewriter->ranges, count, rewriter->result,
                                        err);
     rewriter->write_ns +=
@@ -193,6 +197,8 @@ rewrite(void *ctx, const sinter_rewrite_request *request, sinter_compact_result 
     sinter_merge_counters sum = {0};
     sinter_status st = SINTER_OK;
 
+    assert(request->section_count > 0);
+    assert(request->output_level >= 1);
     rewriter->result = result;
     rewriter->drop_delete = request->drop_delete;
     rewriter->merge.merge.drop_delete = request->drop_delete;
@@ -284,6 +290,7 @@ sinter__merge_rewriter_create(const sinter_env *env, const sinter_compact_task *
     sinter__merge_rewriter *rewriter = NULL;
     sinter_status st = SINTER_OK;
 
+    assert(task->options != NULL);
     *out = NULL;
     SINTER__REQUIRE(err, task->base_dir != NULL);
     SINTER__REQUIRE(err, env->io != NULL);

@@ -164,6 +164,8 @@ set_number(const option *o, void *field, const char *value, sinter_error *err)
         return SINTER_E_INVALID;
     }
     SINTER__CHECK(check_range(o, number, err));
+    assert(o->type == TYPE_BYTES || o->max <= UINT32_MAX);
+    assert(o->type == TYPE_LEVEL || number >= 0);
     switch (o->type) {
     case TYPE_BYTES:
         *(uint64_t *)field = (uint64_t)number;
@@ -211,6 +213,7 @@ set_option(sinter_compact_options *options, const option *o, const char *value, 
 {
     void *field = field_of(options, o);
 
+    assert(o->offset < sizeof *options);
     switch (o->type) {
     case TYPE_BOOL:
         return set_bool(o, field, value, err);
@@ -260,6 +263,7 @@ key_distance(const char *a, const char *b)
     unsigned row[KEY_CHARS_MAX + 1];
 
     assert(width <= KEY_CHARS_MAX);
+    assert(strlen(a) <= KEY_CHARS_MAX);
     for (size_t j = 0; j <= width; j++) {
         row[j] = (unsigned)j;
     }

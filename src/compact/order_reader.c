@@ -35,6 +35,8 @@ add_orders(order_reader *reader, const sinter_batch *inner, sinter_error *err)
 {
     const size_t wanted = (size_t)inner->row_count + 1;
 
+    assert(inner->row_count > 0);
+
     if (wanted > reader->offsets_capacity) {
         SINTER__CHECK(sinter__resize(reader->env, (void **)&reader->offsets, wanted,
                                      sizeof *reader->offsets, err));
@@ -65,6 +67,7 @@ order_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
     const sinter_batch *inner = NULL;
 
     SINTER__CHECK(reader->inner->ops->next(reader->inner, &inner, err));
+    assert((inner->flags & SINTER_BATCH_STORED) == 0);
     SINTER__CHECK(add_orders(reader, inner, err));
     reader->batch = *inner;
     reader->batch.orders = reader->orders.data;
@@ -121,6 +124,7 @@ sinter__order_reader_open(const sinter_env *env, sinter_reader *inner, const sin
     order_reader *reader = NULL;
     const sinter_status st = SINTER__NEW(env, reader, 1, err);
 
+    assert(inner != NULL);
     assert(order->row != NULL);
     *out = NULL;
     if (st != SINTER_OK) {

@@ -86,6 +86,7 @@ heap_offer(packer *p, chain run)
 {
     size_t k = p->heap_size;
 
+    assert(run.count > 0);
     p->heap_size++;
     while (k > 0) {
         const size_t parent = (k - 1) / 2;
@@ -107,6 +108,7 @@ heap_poll(packer *p)
     size_t size;
 
     assert(p->heap_size > 0);
+    assert(p->heap_size == 1 || compare_runs(p, &p->heap[0], &p->heap[1]) <= 0);
     size = --p->heap_size;
     if (size == 0) {
         return top;
@@ -142,6 +144,7 @@ pack_file(packer *p, size_t i)
     chain top = heap_poll(p);
 
     if (sinter__key_compare(p->sorted[i]->min_key, last_file(p, &top)->max_key) > 0) {
+        assert(top.tail < i);
         p->next[top.tail] = i;
         top.tail = i;
         top.count++;
@@ -158,11 +161,13 @@ lay_down_section(sinter_partition *partition, packer *p)
     span *section = &partition->sections[partition->section_count++];
 
     assert(p->heap_size > 0);
+    assert(partition->section_count <= partition->run_count + 1);
     *section = (span){.first = partition->run_count, .count = p->heap_size};
     for (size_t r = 0; r < p->heap_size; r++) {
         const chain *run = &p->heap[r];
         size_t file = run->head;
 
+        assert(run->count > 0);
         partition->runs[partition->run_count++] =
             (span){.first = partition->file_count, .count = run->count};
         for (size_t i = 0; i < run->count; i++) {
@@ -193,6 +198,8 @@ sweep(sinter_partition *partition, packer *p, size_t count)
         lay_down_section(partition, p);
     }
     assert(partition->file_count == count);
+    assert(partition->run_count <= count);
+    assert(partition->section_count <= partition->run_count);
 }
 
 static sinter_status

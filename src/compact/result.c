@@ -69,6 +69,7 @@ sinter__result_create(const sinter_env *env, const sinter_file_meta *files, size
     sinter_compact_result *result = NULL;
     sinter_status st = SINTER_OK;
 
+    assert(files != NULL || count == 0);
     *out = NULL;
     SINTER__TRY(SINTER__NEW(env, result, 1, err));
     result->env = *env;
@@ -100,6 +101,8 @@ list_append(const sinter_env *env, sinter__file_list *files, const sinter_file_m
                                      sizeof *files->list.files, err));
         files->capacity = capacity;
     }
+    assert(files->list.count < files->capacity);
+    assert(file->file_name != NULL);
     files->list.files[files->list.count] = *file;
     files->list.files[files->list.count].struct_size = (uint32_t)sizeof *file;
     files->list.count++;

@@ -83,6 +83,8 @@ sinter__rolling_writer_create(const sinter_env *env, const sinter__rolling_confi
     sinter_status st = SINTER_OK;
 
     assert(config->target_bytes > 0);
+    assert(config->prefix != NULL);
+    assert(config->dir != NULL);
     *out = NULL;
     SINTER__TRY(SINTER__NEW(env, writer, 1, err));
     writer->env = env;
@@ -116,6 +118,8 @@ enter_file(sinter__rolling_writer *writer, sinter_error *err)
     sinter_status st = SINTER_OK;
 
     assert(writer->current == NULL);
+    assert(writer->path == NULL);
+    assert(writer->rows_in_current == 0);
     SINTER__TRY(make_name(writer, &writer->name, err));
     SINTER__TRY(
         sinter__path_join(writer->env, config->dir, NULL, writer->name, &writer->path, err));
@@ -211,6 +215,7 @@ sinter__rolling_writer_finish(sinter__rolling_writer *writer, sinter_compact_res
         leave_file(writer);
         return SINTER_OK;
     }
+    assert(writer->path != NULL);
     SINTER__CHECK(reserve_finished(writer, err));
     st = writer->current->ops->finish(writer->current, &stats, err);
     writer->finish_ns += sinter__now_ns(writer->env) - begin_ns;
@@ -229,6 +234,7 @@ sinter__rolling_writer_finish(sinter__rolling_writer *writer, sinter_compact_res
     if (st != SINTER_E_EXISTS) {
         /* Also after a failure: publishing may have worked and said otherwise. The name is ours
          * alone, but for the one case where somebody had it before. */
+        assert(writer->finished_count < writer->finished_capacity);
         writer->finished[writer->finished_count++] = writer->path;
         writer->path = NULL;
     }
@@ -254,6 +260,8 @@ append_until(sinter__rolling_writer *writer, step *at, uint64_t stop_bytes, sint
         sinter__fail_file(err, writer->path);
         return st;
     }
+    assert(at->taken <= at->count);
+    assert(at->taken < at->count || at->taken_rows == 0);
     for (size_t i = 0; i < at->taken; i++) {
         writer->rows_in_current += at->ranges[i].count;
     }
@@ -311,6 +319,7 @@ sinter__rolling_writer_append(sinter__rolling_writer *writer, const sinter_range
         if (rows_done > 0) {
             at = (step){.ranges = &rest, .count = 1};
         }
+        assert(ranges[first].count > rows_done);
         SINTER__CHECK(append_some(writer, &at, result, err));
         first += at.taken;
         rows_done = at.taken == 0 ? rows_done + at.taken_rows : at.taken_rows;

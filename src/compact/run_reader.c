@@ -59,6 +59,8 @@ enter_file(run_reader *reader, sinter_error *err)
     sinter_status st = SINTER_OK;
 
     assert(reader->inner == NULL);
+    assert(reader->path == NULL);
+    assert(file->row_count > 0);
     SINTER__CHECK(sinter__path_of_file(reader->env, config->base_dir, file, &reader->path, err));
     st = config->format->open_reader(config->format->self, reader->env, reader->path, &options,
                                      &reader->inner, err);
@@ -228,6 +230,8 @@ sinter__run_reader_open(const sinter_env *env, const sinter__run *run, sinter_re
     sinter_status st = SINTER_OK;
 
     assert(run->count > 0);
+    assert(run->by_age_count >= run->count);
+    assert(run->config->counters != NULL);
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, reader, 1, err));
     reader->env = env;

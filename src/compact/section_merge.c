@@ -54,6 +54,7 @@ open_run(void *ctx, const sinter_env *env, sinter_reader **out, sinter_error *er
     const section_run *run = ctx;
     const sinter__merge_config *config = run->config;
 
+    assert(config->keep_record == NULL || config->merge.accepts_block == NULL);
     SINTER__CHECK(sinter__run_reader_open(env, &run->run, out, err));
     if (config->keep_record != NULL) {
         SINTER__CHECK(
@@ -74,6 +75,7 @@ common_prefix(const sinter_file_meta *const *files, size_t count)
     sinter_bytes high = files[0]->max_key;
     uint32_t size = 0;
 
+    assert(count > 0);
     for (size_t i = 1; i < count; i++) {
         low = sinter__key_compare(files[i]->min_key, low) < 0 ? files[i]->min_key : low;
         high = sinter__key_compare(files[i]->max_key, high) > 0 ? files[i]->max_key : high;
@@ -126,6 +128,7 @@ note_files(sinter__section_merge *merge, const sinter_rewrite_section *section, 
             merge->by_age[used++] = section->runs[r].files[i];
         }
     }
+    assert(used == merge->file_count);
     sinter__age_sort(merge->by_age, merge->file_count);
     return SINTER_OK;
 }

@@ -56,6 +56,7 @@ retire(task_walk *walk, const sinter_file_meta *file, sinter_reason reason, sint
 {
     sinter_file_decision *decision = decision_of(walk, file);
 
+    assert(decision->file == file);
     assert(decision->action == SINTER_ACTION_KEPT);
     SINTER__CHECK(sinter__result_add_before(walk->result, file, err));
     decision->action = SINTER_ACTION_REWRITTEN;
@@ -102,6 +103,8 @@ rewrite(task_walk *walk, const sinter_rewrite_section *sections, size_t count, s
     };
     const size_t first_new = walk->result->after.list.count;
 
+    assert(count > 0);
+    assert(sections[0].count > 0);
     SINTER__CHECK(check_cancelled(walk->task, err));
     if (walk->rewriter == NULL) {
         return SINTER_OK;
@@ -152,6 +155,8 @@ upgrade(task_walk *walk, const sinter_file_meta *file, sinter_error *err)
     sinter_file_decision *decision = decision_of(walk, file);
     sinter_reason reason = SINTER_REASON_AT_LEVEL;
 
+    assert(decision->action == SINTER_ACTION_KEPT);
+    assert(file->level <= walk->task->output_level);
     if (is_rewrite_forced(walk, file, &reason)) {
         return rewrite_alone(walk, file, reason, err);
     }
@@ -185,6 +190,7 @@ flush_candidate(task_walk *walk, sinter_error *err)
     const size_t count = walk->section_count;
     sinter_status st = SINTER_OK;
 
+    assert(walk->run_count >= count);
     walk->section_count = 0;
     walk->run_count = 0;
     if (count == 0) {
@@ -211,6 +217,8 @@ candidate_begin_section(task_walk *walk)
 static void
 candidate_add_run(task_walk *walk, const sinter_file_meta *const *files, size_t count)
 {
+    assert(count > 0);
+    assert(walk->section_count > 0);
     assert(walk->run_count < walk->task->count);
     walk->runs[walk->run_count++] = (sinter_rewrite_run){.files = files, .count = count};
     walk->sections[walk->section_count - 1].count++;
@@ -460,6 +468,7 @@ run_task(const sinter_env *env, const sinter_compact_task *given, bool is_plan,
     SINTER__CHECK(sinter__compact_options_load(task.options, &options, err));
     task.options = &options;
     SINTER__CHECK(check_task(&task, err));
+    SINTER__CHECK(sinter__file_names_check(env, task.files, task.count, err));
 
     own_env = *env;
     if (env->memory == NULL) {

@@ -1,6 +1,7 @@
 /*
  * Checks of what a caller put together: units and file lists (spec/compaction.md 6, 8).
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ cover(sinter_file_meta *hull, const sinter_file_meta *file)
     if (file->row_count == 0) {
         return;
     }
+    assert(sinter__key_compare(file->min_key, file->max_key) <= 0);
     if (hull->row_count == 0 || sinter__key_compare(file->min_key, hull->min_key) < 0) {
         hull->min_key = file->min_key;
     }
@@ -89,6 +91,8 @@ check_pair(const sinter_unit *unit, const sinter_file_meta *other, const sinter_
     const int order = sinter__run_order_compare(other, member);
     const bool is_younger = order < 0;
 
+    assert(other != member);
+    assert(member->level <= unit->output_level);
     if (order == 0 || (is_younger && other->level >= unit->output_level) ||
         (!is_younger && other->level <= unit->output_level) ||
         (is_younger && would_turn_round(other, member))) {
@@ -216,6 +220,25 @@ check_names(const sinter_file_meta **sorted, size_t count, sinter_error *err)
         }
     }
     return SINTER_OK;
+}
+
+sinter_status
+sinter__file_names_check(const sinter_env *env, const sinter_file_meta *files, size_t count,
+                         sinter_error *err)
+{
+    const sinter_file_meta **sorted = NULL;
+    sinter_status st = SINTER_OK;
+
+    if (count < 2) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(SINTER__NEW(env, sorted, count, err));
+    for (size_t i = 0; i < count; i++) {
+        sorted[i] = &files[i];
+    }
+    st = check_names(sorted, count, err);
+    sinter__free(env, sorted);
+    return st;
 }
 
 static sinter_status

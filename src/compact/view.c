@@ -47,6 +47,7 @@ wanted_runs(sinter_view *view, size_t section)
         const sinter_file_meta *const *files =
             sinter_partition_run(view->partition, section, r, &count);
 
+        assert(count > 0);
         while (first < count && !is_wanted(view, files[first])) {
             first++;
         }
@@ -65,6 +66,7 @@ wanted_runs(sinter_view *view, size_t section)
 static sinter_status
 open_next_section(sinter_view *view, sinter_error *err)
 {
+    assert(view->merge == NULL);
     while (view->next_section < sinter_partition_section_count(view->partition)) {
         const sinter_rewrite_section section = {.runs = view->runs,
                                                 .count = wanted_runs(view, view->next_section)};

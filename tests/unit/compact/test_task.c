@@ -428,6 +428,18 @@ Test(compact_task, what_the_rules_forbid_is_refused_before_anything_is_done)
     cr_expect_str_eq(s.text, "");
 }
 
+Test(compact_task, a_file_that_is_named_twice_is_refused)
+{
+    const sinter_file_meta files[] = {file_of("a", 0, "a", "b"), file_of("b", 0, "a", "b"),
+                                      file_of("a", 1, "a", "b")};
+    sinter_compact_task task;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    set_up(&task, files, 3, 5);
+    cr_expect_eq(run_refused(&task, &err), SINTER_E_INVALID);
+    cr_expect_str_eq(err.file, "a");
+}
+
 static bool
 is_cancelled_at(void *ctx)
 {
