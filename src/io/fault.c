@@ -80,6 +80,7 @@ injected(sinter_fault_kind kind, const char *path, const char *op, sinter_error 
     const int sys_errno = kind == SINTER_FAULT_ENOSPC ? ENOSPC : EIO;
 
     assert(kind != SINTER_FAULT_NONE);
+    assert(op != NULL);
     return SINTER__ERR_SYS(err, sinter__io_status(sys_errno), sys_errno, path, -1,
                            "%s in %s, injected",
                            kind == SINTER_FAULT_CRASH ? "loss of power" : "a failure", op);
@@ -132,6 +133,7 @@ static sinter_status
 file_hand_out(fault_file *file, sinter_status st, sinter_io_file **out)
 {
     if (st == SINTER_OK) {
+        assert(file->under != NULL);
         *out = &file->base;
     } else {
         file->under = NULL;

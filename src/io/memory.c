@@ -84,6 +84,7 @@ static node *
 node_hold(node *item)
 {
     if (item != NULL) {
+        assert(item->references > 0);
         item->references++;
     }
     return item;
@@ -224,6 +225,7 @@ entries_sweep(memory_io *io)
             io->entries[kept++] = io->entries[i];
         }
     }
+    assert(kept <= io->entry_count);
     io->entry_count = kept;
 }
 
@@ -260,6 +262,7 @@ memory_close(sinter_io_file *base)
         assert(io->open_files > 0);
         io->open_files--;
         if (file->holds_lock) {
+            assert(file->node->is_locked);
             file->node->is_locked = false;
         }
         node_release(io, file->node);
@@ -273,6 +276,7 @@ memory_close(sinter_io_file *base)
 static void
 file_finish(memory_file *file, node *item, sinter_io_file **out)
 {
+    assert(file->node == NULL && item != NULL);
     file->node = node_hold(item);
     file->io->open_files++;
     *out = &file->base;
@@ -443,6 +447,7 @@ memory_sync(sinter_io_file *base, sinter_error *err)
 
     SINTER__CHECK(check_writable(file, err));
     (void)pthread_mutex_lock(&file->io->mutex);
+    assert(file->node->synced_bytes <= file->node->bytes.size);
     file->node->synced_bytes = file->node->bytes.size;
     (void)pthread_mutex_unlock(&file->io->mutex);
     sinter__io_count(&file->io->base.syncs, 1);
@@ -504,6 +509,7 @@ make_durable(memory_io *io, entry *item)
 {
     node *before = item->durable;
 
+    assert(item->path != NULL);
     item->durable = node_hold(item->now);
     node_release(io, before);
 }
@@ -652,6 +658,7 @@ memory_replace(sinter_io *io, const char *path, const void *data, size_t size, s
     SINTER__TRY(sinter__buffer_append(memory->base.env, &item->bytes, data, size, err));
     item->synced_bytes = size;
     SINTER__TRY(entry_set(memory, name, item, true, err));
+    assert(node_find(memory, name) == item);
     make_durable(memory, entry_find(memory, name, strlen(name)));
 out:
     node_release(memory, item);
@@ -787,6 +794,7 @@ sinter__memory_restart(sinter_io *io, sinter_error *err)
         node_release(memory, item->now);
         item->now = is_reachable(memory, item->path) ? node_hold(item->durable) : NULL;
         if (item->now != NULL) {
+            assert(item->now->synced_bytes <= item->now->bytes.size);
             item->now->bytes.size = item->now->synced_bytes;
         }
     }

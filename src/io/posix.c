@@ -94,6 +94,7 @@ file_free(sinter__posix_file *file)
 {
     const sinter_env *env = file->io->base.env;
 
+    assert(env != NULL);
     sinter__io_chunk_fini(env, &file->chunk);
     sinter__io_chunk_fini(env, &file->bounce);
     sinter__free(env, file->path);
@@ -139,6 +140,8 @@ file_prepare(sinter__posix_file *file, uint32_t flags, sinter_error *err)
     const sinter__posix_calls *calls = file->io->calls;
     struct stat about;
 
+    assert(file->fd >= 0);
+    assert(!file->is_created);
     if (calls->stat_file(file->fd, &about) != 0) {
         return SINTER__IO_ERR(err, errno, file->path, -1, "can't ask about a file");
     }
@@ -277,6 +280,9 @@ sinter__posix_link(sinter__posix_file *file, const char *path, sinter_error *err
     const sinter_env *env = file->io->base.env;
     char *name = NULL;
 
+    assert(file->is_created && !file->is_published);
+    assert(file->failure.status == SINTER_OK);
+    assert(file->chunk.used == 0);
     SINTER__CHECK(sinter__strdup(env, path, &name, err));
     if (link_file(file, path) != 0) {
         const int sys_errno = errno;

@@ -47,6 +47,7 @@ sinter__posix_again(int sys_errno, unsigned *tries)
 void
 sinter__posix_leave_direct(sinter__posix_file *file)
 {
+    assert(file->is_direct);
     file->is_direct = false;
     (void)file->io->calls->set_flags(file->fd, 0);
 }
@@ -197,6 +198,7 @@ read_direct(sinter__posix_file *file, const sinter_io_range *range, size_t *done
         rest.data = (uint8_t *)rest.data + got;
         rest.size -= got;
     }
+    assert(rest.size <= range->size);
     *done_out = range->size - rest.size;
     return SINTER_OK;
 }
@@ -243,6 +245,7 @@ read_touching(sinter__posix_file *file, const sinter_io_range *ranges, size_t co
         end += ranges[used].size;
         used++;
     }
+    assert(used > 0);
     *used_out = used;
     return read_parts(file, parts, used, ranges[0].offset, err);
 }
@@ -315,6 +318,7 @@ sinter__posix_fail_write(sinter__posix_file *file, int sys_errno, uint64_t offse
     const sinter_status st = sinter__io_status(sys_errno);
     struct statvfs fs;
 
+    assert(sys_errno > 0);
     if (file->failure.status == SINTER_OK) {
         file->failure = (sinter__io_failure){st, sys_errno, (int64_t)offset};
     }
@@ -397,6 +401,8 @@ flush(sinter__posix_file *file, sinter_error *err)
     struct iovec parts[] = {{.iov_base = chunk->data, .iov_len = head},
                             {.iov_base = chunk->data + head, .iov_len = chunk->used - head}};
 
+    assert(chunk->used > 0 && chunk->used <= chunk->capacity);
+
     SINTER__CHECK(sinter__posix_write_all(file, &parts[0], 1, file->flushed_bytes, err));
     SINTER__CHECK(sinter__posix_write_all(file, &parts[1], 1, file->flushed_bytes + head, err));
     file->flushed_bytes += chunk->used;
@@ -416,6 +422,8 @@ append_large(sinter__posix_file *file, const uint8_t *data, size_t size, size_t 
     const int first = file->chunk.used > 0 ? 0 : 1;
 
     assert(size >= LARGE_APPEND_BYTES);
+    assert(taken > 0);
+    assert(!file->is_direct);
     SINTER__CHECK(
         sinter__posix_write_all(file, &parts[first], 2 - first, file->flushed_bytes, err));
     file->flushed_bytes += file->chunk.used + taken;
@@ -481,6 +489,8 @@ sinter__posix_sync_fd(sinter__posix_file *file, sinter_error *err)
     unsigned tries = 0;
     int rc = 0;
 
+    assert(file->fd >= 0);
+    assert(file->chunk.used == 0);
     do {
         rc = file->io->calls->sync_data(file->fd);
     } while (rc != 0 && sinter__posix_again(errno, &tries));

@@ -174,6 +174,7 @@ sinter__posix_open_temp(sinter__posix_io *posix, const char *dir, int *fd_out, c
     char name[SINTER__UUID_CHARS + sizeof SINTER__TEMP_SUFFIX + 2];
 
     *path_out = NULL;
+    assert(dir != NULL);
     for (int i = 0; i < TEMP_NAMES_MAX; i++) {
         char *path = NULL;
         int fd = -1;
@@ -227,6 +228,7 @@ clean_one(void *ctx, const char *name)
     char *path = NULL;
     int fd = -1;
 
+    assert(strchr(name, '/') == NULL);
     if (!is_temp_name(name)) {
         return SINTER_OK;
     }
@@ -270,6 +272,7 @@ parent_path(const sinter_env *env, const char *path, char **out, sinter_error *e
 
     SINTER__CHECK(sinter__strdup(env, slash == NULL ? "." : path, out, err));
     if (slash != NULL) {
+        assert(slash >= path);
         (*out)[slash == path ? 1 : slash - path] = '\0';
     }
     return SINTER_OK;

@@ -147,6 +147,8 @@ fill_entry(struct io_uring_sqe *sqe, sinter__ring_request *request)
     const unsigned size =
         request->size < REQUEST_BYTES_MAX ? (unsigned)request->size : REQUEST_BYTES_MAX;
 
+    assert(size > 0);
+    assert(request->fd >= 0);
     request->asked_bytes = size;
     if (request->buffer_index >= 0 && request->is_write) {
         io_uring_prep_write_fixed(sqe, request->fd, request->data, size, request->offset,
@@ -166,6 +168,7 @@ fill_entry(struct io_uring_sqe *sqe, sinter__ring_request *request)
 static void
 fail_untaken(sinter__ring *ring)
 {
+    assert(ring->broken_errno != 0);
     while (ring->queue.first != NULL) {
         finish(list_pop(&ring->queue), ring->broken_errno);
     }
@@ -294,6 +297,7 @@ reap(sinter__ring *ring)
 static void
 wait_for_room(sinter__ring *ring)
 {
+    assert(ring->submitted == 0);
     if (ring->refusals >= REFUSALS_MAX) {
         ring->broken_errno = EBUSY;
         fail_untaken(ring);
@@ -311,6 +315,8 @@ wait_in_kernel(sinter__ring *ring)
 {
     struct io_uring_cqe *cqe = NULL;
 
+    assert(!ring->is_reaping);
+    assert(ring->submitted > 0);
     ring->is_reaping = true;
     (void)pthread_mutex_unlock(&ring->mutex);
     (void)io_uring_wait_cqe(&ring->uring, &cqe); /* interrupted or not: the loop looks again */

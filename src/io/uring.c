@@ -161,6 +161,8 @@ static void
 pool_give(buffer_pool *pool, int index)
 {
     (void)pthread_mutex_lock(&pool->mutex);
+    assert(index >= 0);
+    assert(pool->free_list != NULL);
     pool->free_list[pool->free_count++] = index;
     (void)pthread_mutex_unlock(&pool->mutex);
 }
@@ -208,7 +210,9 @@ slot_land(uring_file *file, write_slot *slot, sinter_error *err)
     slot->is_flying = false;
     sinter__io_count(&file->posix.io->base.written_bytes, slot->size - request->size);
     if (request->sys_errno == EINVAL && request->is_whole_only) {
-        sinter__posix_leave_direct(&file->posix);
+        if (file->posix.is_direct) { /* an earlier slot may have said so already */
+            sinter__posix_leave_direct(&file->posix);
+        }
     } else if (request->sys_errno != 0) {
         return sinter__posix_fail_write(&file->posix, request->sys_errno, request->offset,
                                         request->size, err);
@@ -238,6 +242,7 @@ slot_submit(uring_file *file, write_slot *slot, size_t size)
     sinter__ring_request *request = &slot->request;
 
     assert(!slot->is_flying);
+    assert(size > 0 && size <= slot->memory.capacity);
     *request = (sinter__ring_request){.data = slot->memory.data,
                                       .offset = file->posix.flushed_bytes,
                                       .size = size,
@@ -306,6 +311,8 @@ slot_ready(uring_file *file, write_slot **out, sinter_error *err)
 
         SINTER__CHECK(buffer_init(uring, &slot->memory, uring->slot_bytes, least, err));
     }
+    assert(!slot->is_flying);
+    assert(slot->memory.data != NULL);
     *out = slot;
     return SINTER_OK;
 }
@@ -318,7 +325,9 @@ append_large(uring_file *file, const uint8_t *data, size_t size, size_t *written
     struct iovec part = {.iov_base = sinter__io_writable(data)};
     uint64_t end = 0;
 
+    assert(!file->posix.is_direct);
     SINTER__CHECK(slots_flush(file, err));
+    assert(file->filled == 0);
     end = file->posix.flushed_bytes + size;
     part.iov_len = size - (size_t)(end % SINTER__IO_ALIGN);
     *written_out = part.iov_len;
@@ -578,6 +587,7 @@ read_link(uring_file *file, read_slot *slot)
 static void
 read_unlink(read_slot *slot)
 {
+    assert(*slot->link == slot);
     *slot->link = slot->next;
     if (slot->next != NULL) {
         slot->next->link = slot->link;
@@ -602,6 +612,7 @@ uring_read_begin(sinter_io_file *base, const sinter_io_range *range, sinter_io_t
     if (slot == NULL) {
         SINTER__CHECK(SINTER__NEW(env, slot, 1, err));
     }
+    assert(slot != file->reads);
     file->idle_read = NULL;
     st = read_prepare(file, slot, range, err);
     if (st != SINTER_OK) {

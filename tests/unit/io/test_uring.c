@@ -479,6 +479,41 @@ Test(io_uring, a_write_that_fails_later_is_told_and_never_forgotten)
     bench_io_fini(&bench);
 }
 
+Test(io_uring, direct_io_that_is_refused_in_use_goes_through_the_page_cache)
+{
+    const sinter_io_ops *ops = NULL;
+    uint8_t *data = malloc(100000);
+    const sinter_io_range range = {.data = data, .size = 100000};
+    sinter_io_file *file = NULL;
+    bench_io bench;
+
+    if (is_refused()) {
+        free(data);
+        return;
+    }
+    plan = (answers){0};
+    bench_io_init(&bench, &hooked, false);
+    ops = bench.io->ops;
+    pattern_fill(6, 0, data, 100000);
+    cr_assert_eq(ops->create(bench.io, bench.dir, SINTER_IO_DIRECT, &file, NULL), SINTER_OK);
+    plan = (answers){.first_result = -EINVAL, .first_count = 4, .only_writes = true};
+    for (size_t i = 0; i < 10; i++) {
+        cr_assert_eq(ops->append(file, data + i * 10000, 10000, NULL), SINTER_OK);
+    }
+    cr_assert_eq(ops->sync(file, NULL), SINTER_OK);
+    cr_assert_eq(ops->publish(file, path_in(&bench, "a"), NULL), SINTER_OK);
+    ops->close(file);
+    cr_assert_eq(ops->open(bench.io, path_in(&bench, "a"), SINTER_IO_DIRECT, &file, NULL),
+                 SINTER_OK);
+    memset(data, 0, 100000);
+    plan = (answers){.first_result = -EINVAL, .first_count = 4};
+    cr_assert_eq(ops->read(file, &range, 1, NULL), SINTER_OK);
+    cr_expect(pattern_holds(6, 0, data, 100000));
+    ops->close(file);
+    bench_io_fini(&bench);
+    free(data);
+}
+
 /* ---- threads that come and go ---- */
 
 typedef struct begun {
