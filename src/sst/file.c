@@ -119,6 +119,7 @@ footer_fault(const sinter__sst_file *file)
     const sinter__sst_footer *footer = &file->footer;
     const uint64_t end = file->size - SINTER__SST_FOOTER_BYTES;
 
+    assert(file->size >= SINTER__SST_FOOTER_BYTES + SINTER__SST_HEADER_BYTES);
     if (footer->file_size != file->size) {
         return "the file has another size than its footer says";
     }

@@ -18,6 +18,7 @@ probe_count(uint32_t bits_per_key)
 {
     const uint32_t probes = (bits_per_key * 69 + 50) / 100;
 
+    assert(bits_per_key <= SINTER__FILTER_BITS_MAX);
     if (probes < 1) {
         return 1;
     }

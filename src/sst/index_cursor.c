@@ -38,6 +38,7 @@ load_page(sinter__index_cursor *cursor, const page_ref *ref, sinter__scratch *by
     const uint8_t *page = NULL;
     size_t size = ref->size;
 
+    assert(end <= file->size && ref->level < SINTER__SST_LEVEL_COUNT_MAX);
     if (size < SINTER__SST_PAGE_HEADER_BYTES + SINTER__SST_CHECKSUM_BYTES ||
         size > SINTER__SST_PAGE_BYTES_MAX || ref->offset > end || size > end - ref->offset ||
         ref->offset < cursor->floor) {
@@ -122,6 +123,7 @@ take_entry(const sinter__index_cursor *cursor, sinter__leaf *leaf, uint32_t i, s
     const char *fault = NULL;
     size_t keys_size = 0;
 
+    assert(i < leaf->count && *position <= end);
     if (end - *position < SINTER__SST_ENTRY_BYTES) {
         return fail_page(cursor, leaf->offset, "it ends in the middle of an entry", err);
     }
@@ -286,6 +288,7 @@ take_child(sinter__index_cursor *cursor, page_ref *out, sinter_error *err)
     sinter__upper_page *page = &cursor->path[cursor->depth - 1];
     const uint8_t *fixed = page->bytes.data + page->position;
 
+    assert(cursor->depth > 0 && cursor->depth < cursor->file->footer.level_count);
     assert(page->left > 0);
     if (page->end - page->position < SINTER__SST_CHILD_BYTES) {
         return fail_page(cursor, page->place.offset, "it ends in the middle of an entry", err);
@@ -354,6 +357,7 @@ load_root(sinter__index_cursor *cursor, sinter__leaf *leaf, sinter_error *err)
 {
     const page_ref root = root_ref(cursor);
 
+    assert(cursor->file->footer.level_count >= 1);
     cursor->is_placed = true;
     cursor->depth = 0;
     cursor->floor = SINTER__SST_HEADER_BYTES;
@@ -407,6 +411,7 @@ sinter__leaf_find(const sinter__leaf *leaf, sinter_bytes key)
 static sinter_status
 take_child_for(sinter__index_cursor *cursor, sinter_bytes key, page_ref *out, sinter_error *err)
 {
+    assert(cursor->depth > 0);
     while (cursor->path[cursor->depth - 1].left > 0) {
         SINTER__CHECK(take_child(cursor, out, err));
         if (sinter__key_compare(out->last_key, key) >= 0) {

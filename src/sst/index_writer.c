@@ -36,6 +36,7 @@ write_filters(sinter__index_writer *index, uint8_t *header, sinter_error *err)
 {
     sinter__buffer *filters = &index->filters;
 
+    assert(filters->size <= SINTER__SST_FILTER_BYTES_MAX);
     sinter__put_le64(header + 8, sinter__sst_sink_offset(index->sink));
     sinter__put_le64(header + 16, sinter__hash(filters->data, filters->size));
     sinter__put_le32(header + 24, (uint32_t)filters->size);
@@ -79,6 +80,8 @@ add_child(sinter__index_writer *index, uint32_t level, const page_place *place, 
     const sinter_env *env = index->sink->env;
     uint8_t fixed[SINTER__SST_CHILD_BYTES];
 
+    assert(child->entry_count > 0 && child->bytes.size > 0);
+    assert(child->last_key_begin + child->last_key_size == child->bytes.size);
     if (page->bytes.size == 0) {
         SINTER__CHECK(begin_page(index, level, err));
     }
@@ -114,6 +117,7 @@ push_up(sinter__index_writer *index, uint32_t level, sinter_error *err)
 {
     page_place place;
 
+    assert(index->levels[level].entry_count > 0);
     if (level + 1 >= SINTER__SST_LEVEL_COUNT_MAX) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE, "the index needs more than %d levels",
                            SINTER__SST_LEVEL_COUNT_MAX);
@@ -152,6 +156,7 @@ sinter__index_writer_add(sinter__index_writer *index, const sinter__sst_entry *e
     sinter__sst_entry placed = *entry;
     uint8_t fixed[SINTER__SST_ENTRY_BYTES];
 
+    assert(entry->rows > 0 && entry->retracts <= entry->rows);
     assert(entry->offset + sinter__sst_entry_stored(entry) == sinter__sst_sink_offset(index->sink));
     if (page->bytes.size == 0) {
         SINTER__CHECK(begin_page(index, 0, err));
@@ -187,6 +192,7 @@ sinter__index_writer_finish(sinter__index_writer *index, sinter__sst_footer *foo
     uint32_t top = 0;
     page_place root;
 
+    assert(index->page_bytes > 0);
     for (uint32_t level = 0; level < SINTER__SST_LEVEL_COUNT_MAX; level++) {
         top = index->levels[level].bytes.size > 0 ? level : top;
     }

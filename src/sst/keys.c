@@ -1,5 +1,6 @@
 #include "sst/keys.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -16,6 +17,7 @@ sinter__keys_prefixes(const sinter__keys *keys, uint32_t skip, uint64_t *out)
 {
     const uint8_t *data = keys->data;
 
+    assert(skip <= SINTER_KEY_BYTES_MAX);
     if (keys->offsets == NULL && keys->width >= skip + 8) {
         data += skip;
         for (uint32_t i = 0; i < keys->rows; i++) {
@@ -60,6 +62,7 @@ sinter__keys_ascend(const sinter__keys *keys, const uint64_t *prefixes, uint32_t
 {
     uint64_t not_above = 0;
 
+    assert(keys->rows > 0);
     for (uint32_t i = 1; i < keys->rows; i++) {
         not_above |= (uint64_t)(prefixes[i] <= prefixes[i - 1]);
     }
@@ -69,6 +72,7 @@ sinter__keys_ascend(const sinter__keys *keys, const uint64_t *prefixes, uint32_t
 bool
 sinter__keys_begin_with(const sinter__keys *keys, sinter_bytes prefix, uint32_t *row_out)
 {
+    assert(prefix.size > 0 && prefix.data != NULL);
     for (uint32_t i = 0; i < keys->rows; i++) {
         const sinter_bytes key = sinter__keys_at(keys, i);
 
@@ -95,5 +99,6 @@ sinter__keys_lower_bound(const sinter__keys *keys, sinter_bytes key)
             end = middle;
         }
     }
+    assert(begin <= keys->rows);
     return begin;
 }

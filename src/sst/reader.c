@@ -139,6 +139,7 @@ rows_in_range(const sst_reader *self, const sinter__sst_entry *entry)
     const sinter__keys *keys = &self->decoder.out.keys;
     row_span rows = {0, keys->rows};
 
+    assert(keys->rows == entry->rows);
     if (lower.data != NULL && sinter__key_compare(entry->first_key, lower) < 0) {
         rows.first = sinter__keys_lower_bound(keys, lower);
     }
@@ -167,7 +168,9 @@ show_rows(sst_reader *self, const sinter__sst_entry *entry, row_span rows)
     const sinter__keys *keys = &decoded->keys;
     const bool is_cut = rows.first > 0 || rows.end < keys->rows;
 
-    assert(rows.first < rows.end && rows.end <= keys->rows);
+    assert(rows.first < rows.end);
+    assert(rows.end <= keys->rows);
+    assert(self->keys_only == (decoded->values == NULL));
     self->payload = (sinter__sst_payload){
         .values = decoded->values,
         .value_offsets = decoded->values == NULL ? NULL : decoded->value_offsets + rows.first,

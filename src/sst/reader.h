@@ -9,7 +9,7 @@
 /** Open a reader; see sinter_format.open_reader. */
 sinter_status
 sinter__sst_reader_open(void *format, const sinter_env *env, const char *path,
-                        const sinter_read_options *options, sinter_reader **out, sinter_error *err);
+                        const sinter_read_options *given, sinter_reader **out, sinter_error *err);
 
 /** What is known of a file before it is opened. */
 typedef struct sinter__sst_footprint {

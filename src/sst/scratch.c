@@ -1,5 +1,6 @@
 #include "sst/scratch.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { SHRINK_ABOVE_BYTES = 1 << 20, CREEP_BYTES_MAX = 128 << 10, ROUND_BYTES = 256 };
@@ -32,6 +33,7 @@ sinter__scratch_fit(const sinter_env *env, sinter__scratch *scratch, size_t size
     size_t capacity = 0;
     sinter_status st = SINTER_OK;
 
+    assert((scratch->data == NULL) == (scratch->capacity == 0));
     if (size <= scratch->capacity && !is_wasteful && !IS_EXACT) {
         return SINTER_OK;
     }
@@ -47,6 +49,7 @@ sinter__scratch_fit(const sinter_env *env, sinter__scratch *scratch, size_t size
         goto out;
     }
     scratch->capacity = capacity;
+    assert(scratch->capacity >= size);
 out:
     return st;
 }
@@ -58,6 +61,7 @@ sinter__scratch_grow(const sinter_env *env, sinter__scratch *scratch, size_t siz
     size_t capacity = 0;
     sinter_status st = SINTER_OK;
 
+    assert((scratch->data == NULL) == (scratch->capacity == 0));
     if (size <= scratch->capacity) {
         return SINTER_OK;
     }

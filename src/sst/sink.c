@@ -26,6 +26,7 @@ sinter__sst_sink_write(sinter__sst_sink *sink, const void *data, size_t size, si
 {
     uint8_t *place = NULL;
 
+    assert(sink->handle != NULL);
     if (size >= SINTER__SST_SINK_CHUNK_BYTES) {
         SINTER__CHECK(sinter__sst_sink_flush(sink, err));
         SINTER__CHECK(sink->handle->ops->append(sink->handle, data, size, err));
@@ -40,6 +41,7 @@ sinter__sst_sink_write(sinter__sst_sink *sink, const void *data, size_t size, si
 sinter_status
 sinter__sst_sink_flush(sinter__sst_sink *sink, sinter_error *err)
 {
+    assert(sink->pending_size <= sink->pending.capacity);
     if (sink->pending_size > 0) {
         SINTER__CHECK(
             sink->handle->ops->append(sink->handle, sink->pending.data, sink->pending_size, err));

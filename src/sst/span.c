@@ -83,6 +83,7 @@ plan_span(sinter__span_reader *reader, sinter__span *span, sinter_error *err)
         st = SINTER_END;
         goto out;
     }
+    assert(end <= leaf->count && size > 0);
     span->leaf = reader->planned_leaf;
     span->begin = reader->planned_block;
     span->next = span->begin;
@@ -105,6 +106,7 @@ read_key_parts(sinter__span_reader *reader, sinter__span *span, sinter_error *er
     uint8_t *data = span->bytes.data;
     size_t count = 0;
 
+    assert(span->state == SINTER__SPAN_PLANNED && span->begin < span->end);
     for (uint32_t i = span->begin; i < span->end; i++) {
         const sinter__sst_entry *entry = &span->leaf->entries[i];
         const size_t size = (size_t)block_bytes(reader, entry);
@@ -214,6 +216,7 @@ switch_spans(sinter__span_reader *reader, sinter_error *err)
 {
     sinter__span *used = current_span(reader);
 
+    assert(!has_block(used));
     used->state = SINTER__SPAN_EMPTY;
     if (ahead_span(reader)->state == SINTER__SPAN_EMPTY) {
         SINTER__CHECK(plan_span(reader, ahead_span(reader), err));
@@ -246,6 +249,7 @@ sinter__span_next(sinter__span_reader *reader, const sinter__sst_entry **out,
     if (!reader->keys_only) {
         begin = (*out)->offset - span->offset;
     }
+    assert(begin + block_bytes(reader, *out) <= span->size);
     *stored_out = span->bytes.data + begin;
     return SINTER_OK;
 }

@@ -39,6 +39,7 @@ account(verifier *self, uint64_t offset, uint64_t size, sinter_error *err)
         return fail_at(self, self->position < offset ? self->position : offset,
                        "bytes belong to nothing, or to two things", err);
     }
+    assert(size <= self->file.size - self->position);
     self->position += size;
     return SINTER_OK;
 }

@@ -13,14 +13,13 @@
 #include "base/load.h"
 #include "sinter/sst.h"
 #include "sinter/version.h"
+#include "sst/block_encoder.h"
 #include "sst/file.h"
 #include "sst/filter.h"
 #include "sst/index_writer.h"
-#include "sst/open_block.h"
 #include "sst/properties.h"
 
 enum {
-    KEY_TRIAL_BLOCKS = 16,          /* each so many blocks: is the codec worth it for keys? */
     FIT_BYTES_FIRST = 1 << 20,      /* larger blocks begin with less memory than their target */
     BLOCK_BYTES_LATEST = 1073741824 /* a block that is larger than this takes no second row */
 };
@@ -33,20 +32,17 @@ typedef struct sst_writer {
     char *row_type;
     uint32_t block_bytes;
     int32_t codec;
-    int32_t codec_level;
     uint32_t filter_bits;
     bool no_pass;
     bool is_finished;
-    bool keys_are_packed; /* as the last trial found */
     uint32_t format_tag;
     sinter_status failed; /* a failed append: the file can't be finished any more */
     sinter_io_file *handle;
     sinter__sst_sink sink;
     sinter__index_writer index;
-    sinter__codec contexts;
+    sinter__block_encoder encoder;
     sinter__open_block block;
     sinter__scratch prefixes;
-    sinter__scratch key_part; /* raw, before the codec */
     sinter__scratch filter;
     sinter__scratch min_key;
     sinter__scratch last_key;
@@ -99,6 +95,7 @@ fit_row(sst_writer *self, size_t key_size, size_t value_size, sinter_error *err)
     values = value_capacity(self) - SINTER__SST_SLACK_BYTES;
     limit = limit < keys ? limit : keys;
     limit = limit < values ? limit : values;
+    assert(limit <= self->block_bytes);
     block->raw_limit = (uint32_t)limit;
     return SINTER_OK;
 }
@@ -119,6 +116,7 @@ check_above_last(const sst_writer *self, sinter_bytes first_key, sinter_error *e
 {
     const sinter_bytes last = {self->last_key.data, self->last_key_size};
 
+    assert(first_key.size <= SINTER_KEY_BYTES_MAX);
     if (self->sums.block_count > 0 && sinter__key_compare(last, first_key) >= 0) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, self->path, -1,
                               "rows are not in ascending key order: row %llu",
@@ -181,107 +179,6 @@ count_entry(sst_writer *self, const sinter__sst_entry *entry, sinter_error *err)
     return SINTER_OK;
 }
 
-static sinter__codec_choice
-choice_of(const sst_writer *self)
-{
-    return (sinter__codec_choice){.codec = self->codec, .level = self->codec_level};
-}
-
-/** Put the value part at `out`; without a codec it stands there already. */
-static sinter_status
-put_values(sst_writer *self, uint8_t *out, sinter__sst_entry *entry, sinter_error *err)
-{
-    const sinter_bytes raw = {self->block.values, self->block.value_bytes};
-    size_t stored = raw.size;
-
-    assert(self->codec != SINTER_CODEC_NONE || raw.data == out);
-    entry->value_raw = (uint32_t)raw.size;
-    entry->value_codec = SINTER_CODEC_NONE;
-    if (self->codec != SINTER_CODEC_NONE && raw.size > 0) {
-        SINTER__CHECK(
-            sinter__codec_encode(&self->contexts, choice_of(self), raw, out, &stored, err));
-        if (stored < raw.size) {
-            entry->value_codec = (uint8_t)self->codec;
-        } else {
-            memcpy(out, raw.data, raw.size);
-            stored = raw.size;
-        }
-    }
-    entry->value_stored = (uint32_t)stored;
-    entry->value_checksum = sinter__hash(out, stored);
-    return SINTER_OK;
-}
-
-/** Put the key part through the codec, if that gains enough. */
-static sinter_status
-put_packed_keys(sst_writer *self, uint8_t *out, const sinter__sst_columns *columns,
-                const sinter__sst_summary *summary, sinter__sst_entry *entry, sinter_error *err)
-{
-    const bool is_trial = self->sums.block_count % KEY_TRIAL_BLOCKS == 0;
-    sinter_bytes raw = {NULL, 0};
-    size_t stored = 0;
-
-    SINTER__CHECK(
-        sinter__scratch_fit(self->env, &self->key_part,
-                            sinter__sst_key_part_bound(columns->rows, self->block.key_bytes), err));
-    raw.data = self->key_part.data;
-    raw.size = sinter__sst_put_key_part(self->key_part.data, columns, summary);
-    SINTER__CHECK(sinter__codec_encode(&self->contexts, choice_of(self), raw, out, &stored, err));
-    if (is_trial) {
-        self->keys_are_packed = stored + raw.size / 8 < raw.size;
-    }
-    if (self->keys_are_packed && stored < raw.size) {
-        entry->key_codec = (uint8_t)self->codec;
-    } else {
-        memcpy(out, raw.data, raw.size);
-        stored = raw.size;
-    }
-    entry->key_raw = (uint32_t)raw.size;
-    entry->key_stored = (uint32_t)stored;
-    return SINTER_OK;
-}
-
-static sinter_status
-put_keys(sst_writer *self, uint8_t *out, const sinter__sst_columns *columns,
-         const sinter__sst_summary *summary, sinter__sst_entry *entry, sinter_error *err)
-{
-    const bool is_trial = self->sums.block_count % KEY_TRIAL_BLOCKS == 0;
-
-    entry->key_codec = SINTER_CODEC_NONE;
-    if (self->codec != SINTER_CODEC_NONE && (is_trial || self->keys_are_packed)) {
-        SINTER__CHECK(put_packed_keys(self, out, columns, summary, entry, err));
-    } else {
-        entry->key_raw = (uint32_t)sinter__sst_put_key_part(out, columns, summary);
-        entry->key_stored = entry->key_raw;
-    }
-    entry->key_checksum = sinter__hash(out, entry->key_stored);
-    return SINTER_OK;
-}
-
-/** Put both parts and the trailer into the sink. */
-static sinter_status
-put_block(sst_writer *self, const sinter__sst_columns *columns, const sinter__sst_summary *summary,
-          sinter__sst_entry *entry, sinter_error *err)
-{
-    const size_t key_bound = sinter__sst_key_part_bound(columns->rows, self->block.key_bytes);
-    const size_t bound = sinter__codec_bound(self->codec, self->block.value_bytes) +
-                         sinter__codec_bound(self->codec, key_bound) + SINTER__SST_TRAILER_BYTES;
-    uint8_t *out = NULL;
-
-    SINTER__CHECK(sinter__sst_sink_reserve(&self->sink, bound, &out, err));
-    if (self->codec == SINTER_CODEC_NONE) {
-        self->block.values = out;
-    }
-    entry->offset = sinter__sst_sink_offset(&self->sink);
-    entry->streams = 1;
-    SINTER__CHECK(put_values(self, out, entry, err));
-    out += entry->value_stored;
-    SINTER__CHECK(put_keys(self, out, columns, summary, entry, err));
-    out += entry->key_stored;
-    sinter__sst_put_trailer(out, entry);
-    return sinter__sst_sink_commit(&self->sink, (size_t)sinter__sst_entry_stored(entry), err);
-}
-
 static sinter_status
 make_filter(sst_writer *self, const sinter__keys *keys, sinter_bytes *out, sinter_error *err)
 {
@@ -327,12 +224,7 @@ static sinter_status
 end_block(sst_writer *self, sinter_error *err)
 {
     sinter__open_block *block = &self->block;
-    const sinter__sst_columns columns = {.rows = block->rows,
-                                         .keys = block->keys,
-                                         .key_offsets = block->key_offsets,
-                                         .value_offsets = block->value_offsets,
-                                         .sequences = block->sequences,
-                                         .kinds = block->kinds};
+    const sinter__sst_columns columns = sinter__open_block_columns(block);
     sinter_bytes filter = {NULL, 0};
     sinter__sst_summary summary;
     sinter__sst_entry entry;
@@ -353,7 +245,7 @@ end_block(sst_writer *self, sinter_error *err)
         .first_key = sinter__keys_at(&keys, 0),
         .last_key = sinter__keys_at(&keys, keys.rows - 1),
     };
-    SINTER__CHECK(put_block(self, &columns, &summary, &entry, err));
+    SINTER__CHECK(sinter__block_encoder_put(&self->encoder, block, &summary, &entry, err));
     SINTER__CHECK(make_filter(self, &keys, &filter, err));
     SINTER__CHECK(sinter__index_writer_add(&self->index, &entry, filter, err));
     SINTER__CHECK(count_entry(self, &entry, err));
@@ -615,6 +507,7 @@ static sinter_status
 finish_file(sst_writer *self, sinter__sst_footer *footer, sinter_error *err)
 {
     SINTER__CHECK(end_block(self, err));
+    assert(self->block.rows == 0);
     self->sums.max_key = (sinter_bytes){self->last_key.data, self->last_key_size};
     self->sums.creation_time_ms = sinter__now_ms(self->env);
     SINTER__CHECK(sinter__index_writer_finish(&self->index, footer, err));
@@ -670,10 +563,9 @@ writer_close(sinter_writer *writer)
     }
     sinter__sst_sink_fini(&self->sink);
     sinter__index_writer_fini(&self->index);
-    sinter__codec_fini(&self->contexts);
+    sinter__block_encoder_fini(&self->encoder);
     sinter__open_block_fini(&self->block);
     sinter__scratch_fini(env, &self->prefixes);
-    sinter__scratch_fini(env, &self->key_part);
     sinter__scratch_fini(env, &self->filter);
     sinter__scratch_fini(env, &self->min_key);
     sinter__scratch_fini(env, &self->last_key);
@@ -703,13 +595,15 @@ set_up(sst_writer *self, const sinter_write_options *options, sinter_error *err)
     self->block_bytes =
         options->block_bytes == 0 ? SINTER__SST_BLOCK_BYTES_DEFAULT : options->block_bytes;
     self->codec = options->codec;
-    self->codec_level = options->codec_level;
     self->filter_bits = options->filter_bits_per_key;
     self->no_pass = options->no_pass;
     self->sink.env = env;
     self->index.sink = &self->sink;
     self->index.page_bytes = SINTER__SST_PAGE_TARGET_BYTES;
-    self->contexts.env = env;
+    self->encoder.sink = &self->sink;
+    self->encoder.choice =
+        (sinter__codec_choice){.codec = options->codec, .level = options->codec_level};
+    self->encoder.contexts.env = env;
     self->block.env = env;
     SINTER__CHECK(sinter__strdup(env, options->key_types, &self->key_types, err));
     SINTER__CHECK(sinter__strdup(env, options->row_type, &self->row_type, err));

@@ -9,8 +9,7 @@
 /** Open a writer; see sinter_format.open_writer. */
 sinter_status
 sinter__sst_writer_open(void *format, const sinter_env *env, const char *path,
-                        const sinter_write_options *options, sinter_writer **out,
-                        sinter_error *err);
+                        const sinter_write_options *given, sinter_writer **out, sinter_error *err);
 
 /** Cut index pages at this size instead of 8 KiB, so that small files get several levels. */
 void
