@@ -101,20 +101,20 @@ play(merge_state *tree, entry challenger, uint32_t leaf)
 static void
 build_tree(merge_state *tree)
 {
-    entry winners[2 * RUNS_MAX];
+    entry winners[2 * RUNS_MAX] = {{0, 0}};
 
     for (uint32_t i = 0; i < tree->leaf_count; i++) {
         winners[tree->leaf_count + i] = head_of(tree, i);
     }
     for (uint32_t i = tree->leaf_count - 1; i > 0; i--) {
-        const entry *left = &winners[2 * i];
-        const entry *right = &winners[2 * i + 1];
+        const entry *left = &winners[(size_t)2 * i];
+        const entry *right = &winners[(size_t)2 * i + 1];
         const bool is_left = is_less(left, right);
 
         winners[i] = is_left ? *left : *right;
         tree->nodes[i] = is_left ? *right : *left;
     }
-    tree->nodes[0] = winners[tree->leaf_count > 1 ? 1 : tree->leaf_count];
+    tree->nodes[0] = winners[1];
 }
 
 /* The least key among all other runs: it lost to the winner somewhere on the winner's path. */

@@ -73,9 +73,8 @@ teardown(void *pointer)
 }
 
 static void
-begin_chunk(sinter_io_file *file, size_t offset, uint8_t *data, sinter_io_ticket *ticket)
+begin_chunk(sinter_io_file *file, sinter_io_range range, sinter_io_ticket *ticket)
 {
-    const sinter_io_range range = {offset, data, CHUNK_BYTES};
     sinter_error err = SINTER_ERROR_INIT;
 
     micro_require(file->ops->read_begin(file, &range, ticket, &err), "read", &err);
@@ -95,15 +94,18 @@ read_file(const micro_case *self, void *pointer)
     micro_require(ops->open(state->io, state->path, SINTER_IO_SEQUENTIAL, &file, &err), "open",
                   &err);
     for (; offset < (size_t)AHEAD * CHUNK_BYTES; offset += CHUNK_BYTES) {
-        begin_chunk(file, offset, state->chunks[offset / CHUNK_BYTES],
-                    &tickets[offset / CHUNK_BYTES]);
+        const size_t slot = offset / CHUNK_BYTES;
+
+        begin_chunk(file, (sinter_io_range){offset, state->chunks[slot], CHUNK_BYTES},
+                    &tickets[slot]);
     }
     for (size_t done = 0; done < FILE_BYTES; done += CHUNK_BYTES) {
         const size_t slot = done / CHUNK_BYTES % AHEAD;
 
         micro_require(file->ops->read_end(file, &tickets[slot], &err), "read", &err);
         if (offset < FILE_BYTES) {
-            begin_chunk(file, offset, state->chunks[slot], &tickets[slot]);
+            begin_chunk(file, (sinter_io_range){offset, state->chunks[slot], CHUNK_BYTES},
+                        &tickets[slot]);
             offset += CHUNK_BYTES;
         }
     }
