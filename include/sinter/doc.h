@@ -196,14 +196,15 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_plan_print(const sinter_plan_content *content, sinter_text *out, sinter_error *err);
 
 /**
- * Append a `sinter.inspect` document of a file and a newline: properties, and with `blocks` one
- * object per block.
+ * Append a `sinter.inspect` document of a file and a newline: properties, and one object per block
+ * if it is asked for.
  * @param name   shown as `file_name`
  * @param codec  shows keys as text too; NULL: no
+ * @param flags  SINTER_PRINT_PRETTY, SINTER_PRINT_BLOCKS
  * @return       as sinter_files_print() and sinter_sst_each_block()
  */
 SINTER_API SINTER_NODISCARD sinter_status
-sinter_inspect_print(sinter_sst *sst, const char *name, bool blocks, const sinter_key_codec *codec,
+sinter_inspect_print(sinter_sst *sst, const char *name, const sinter_key_codec *codec,
                      uint32_t flags, sinter_text *out, sinter_error *err);
 
 /**

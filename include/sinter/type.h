@@ -151,8 +151,9 @@ typedef struct sinter_column {
 
 /** Behaviour of parsing and printing. */
 enum {
-    SINTER_PRINT_PRETTY = 1u << 0,     /* documents: indented, for people */
-    SINTER_PRINT_HEX_STRINGS = 1u << 1 /* strings as hex, so that invalid UTF-8 passes */
+    SINTER_PRINT_PRETTY = 1u << 0,      /* documents: indented, for people */
+    SINTER_PRINT_HEX_STRINGS = 1u << 1, /* strings as hex, so that invalid UTF-8 passes */
+    SINTER_PRINT_BLOCKS = 1u << 2       /* `sinter.inspect`: one object per block too */
 };
 
 /**

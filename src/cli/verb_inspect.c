@@ -168,7 +168,8 @@ inspect_open(const inspect_arguments *args, sinter_sst *sst, const char *path, s
         st = sinter_key_codec_parse(sinter_env_default(), properties.key_types, &codec, err);
     }
     if (st == SINTER_OK && args->common.json) {
-        st = sinter_inspect_print(sst, path, args->blocks, codec, 0, &text, err);
+        st = sinter_inspect_print(sst, path, codec, args->blocks ? SINTER_PRINT_BLOCKS : 0, &text,
+                                  err);
     } else if (st == SINTER_OK) {
         put_properties(path, &properties, codec);
         if (args->blocks) {

@@ -336,7 +336,7 @@ put_properties(sinter__doc_writer *writer, json_t *root, const sinter_sst_proper
 }
 
 sinter_status
-sinter_inspect_print(sinter_sst *sst, const char *name, bool blocks, const sinter_key_codec *codec,
+sinter_inspect_print(sinter_sst *sst, const char *name, const sinter_key_codec *codec,
                      uint32_t flags, sinter_text *out, sinter_error *err)
 {
     sinter_sst_properties found = {.struct_size = (uint32_t)sizeof found};
@@ -351,7 +351,7 @@ sinter_inspect_print(sinter_sst *sst, const char *name, bool blocks, const sinte
     root = begin_document(&writer, "sinter.inspect");
     sinter__doc_put_string(&writer, root, "file_name", name);
     put_properties(&writer, root, &found, codec, out->env);
-    if (blocks) {
+    if ((flags & SINTER_PRINT_BLOCKS) != 0) {
         target.array = sinter__doc_put_array(&writer, root, "blocks");
         target.env = out->env;
         st = sinter_sst_each_block(sst, put_block, &target, err);

@@ -246,9 +246,9 @@ Test(doc_report, a_file_is_inspected_and_verified)
     sinter_text_init(sinter_env_default(), &text);
     (void)snprintf(path, sizeof path, "db/%s", r.task.files[0].file_name);
     cr_assert_eq(sinter_sst_open(&r.b.env, path, &sst, NULL), SINTER_OK);
-    cr_assert_eq(
-        sinter_inspect_print(sst, "a.sst", true, sinter_files_doc_key_codec(r.doc), 0, &text, NULL),
-        SINTER_OK);
+    cr_assert_eq(sinter_inspect_print(sst, "a.sst", sinter_files_doc_key_codec(r.doc),
+                                      SINTER_PRINT_BLOCKS, &text, NULL),
+                 SINTER_OK);
     json = load(&text);
     cr_expect_eq(json_integer_value(json_object_get(json, "row_count")), 2);
     cr_expect_str_eq(json_string_value(json_object_get(json, "min_key_text")), "1");
@@ -261,7 +261,7 @@ Test(doc_report, a_file_is_inspected_and_verified)
                  2);
     json_decref(json);
     sinter_text_reset(&text);
-    cr_assert_eq(sinter_inspect_print(sst, "a.sst", false, NULL, 0, &text, NULL), SINTER_OK);
+    cr_assert_eq(sinter_inspect_print(sst, "a.sst", NULL, 0, &text, NULL), SINTER_OK);
     cr_expect_null(strstr(text.data, "\"blocks\""));
     sinter_sst_close(sst);
     sinter_text_reset(&text);
