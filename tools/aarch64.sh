@@ -34,6 +34,6 @@ touch "$folder/complete"
 
 echo "== build: aarch64"
 cmake --preset aarch64 -DSINTER_CI=ON
-cmake --build build/aarch64 -j "$(nproc)"
+cmake --build build/aarch64 -j "$(nproc)" --target src/cli/all tests/golden/all
 [ "${1:-}" = --build-only ] ||
     ctest --test-dir build/aarch64 -L golden --output-on-failure --no-tests=error -j "$(nproc)"
