@@ -219,6 +219,19 @@ print_word(double value, char *out)
     return false;
 }
 
+/* "%.*g" or "%.*e"; both fit `out` for every double with at most 17 digits. */
+static void
+print_digits(double value, int precision, bool exponent, char out[SINTER__NUMBER_TEXT_MAX])
+{
+    char wide[512]; /* what "%g" could need if the precision were any */
+    const int length = exponent ? snprintf(wide, sizeof wide, "%.*e", precision - 1, value)
+                                : snprintf(wide, sizeof wide, "%.*g", precision, value);
+
+    assert(precision >= 1 && precision <= 17);
+    assert(length > 0 && length < SINTER__NUMBER_TEXT_MAX);
+    memcpy(out, wide, (size_t)length + 1);
+}
+
 static bool
 reads_back(const char *text, double value, bool single)
 {
@@ -240,7 +253,7 @@ least_precision(double value, bool single, char out[SINTER__NUMBER_TEXT_MAX])
 
     if (fabs(value) < smallest) {
         for (precision = 1; precision < most; precision++) {
-            (void)snprintf(out, SINTER__NUMBER_TEXT_MAX, "%.*g", precision, value);
+            print_digits(value, precision, false, out);
             if (reads_back(out, value, single)) {
                 return precision;
             }
@@ -248,7 +261,7 @@ least_precision(double value, bool single, char out[SINTER__NUMBER_TEXT_MAX])
         return most;
     }
     for (; precision < most; precision++) {
-        (void)snprintf(out, SINTER__NUMBER_TEXT_MAX, "%.*e", precision - 1, value);
+        print_digits(value, precision, true, out);
         if (reads_back(out, value, single)) {
             break;
         }
@@ -277,7 +290,7 @@ print_shortest(double value, bool single, char out[SINTER__NUMBER_TEXT_MAX])
     }
     before = enter_c_locale(&made);
     precision = least_precision(value, single, out);
-    (void)snprintf(out, SINTER__NUMBER_TEXT_MAX, "%.*g", precision, value);
+    print_digits(value, precision, false, out);
     leave_c_locale(made, before);
 }
 

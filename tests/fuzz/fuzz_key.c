@@ -1,5 +1,7 @@
 /*
- * Any bytes as a key of any column types: what is decoded encodes to the same bytes.
+ * Any bytes as a key of any column types: what is decoded encodes to the same bytes. With the bit
+ * TEXT_BIT of the first byte set, the rest is text: lines of key types, an empty line, and a line
+ * for each value.
  */
 #include "fuzz.h"
 
@@ -8,7 +10,7 @@
 
 #include "fuzz_types.h"
 
-enum { COLUMNS_MAX = 4 };
+enum { COLUMNS_MAX = 4, TEXT_MAX = 512, TEXT_BIT = 0x40 };
 
 static void
 try_key(const sinter_key_codec *codec, sinter_bytes key)
@@ -35,6 +37,52 @@ try_key(const sinter_key_codec *codec, sinter_bytes key)
     sinter_text_fini(&scratch);
 }
 
+/* Cut the lines of `text` into words; an empty one stands for null. */
+static size_t
+cut_words(char *text, const char *words[COLUMNS_MAX])
+{
+    size_t count = 0;
+
+    while (text != NULL && count < COLUMNS_MAX) {
+        char *end = strchr(text, '\n');
+
+        if (end != NULL) {
+            *end = '\0';
+        }
+        words[count++] = text[0] == '\0' ? NULL : text;
+        text = end == NULL ? NULL : end + 1;
+    }
+    return count;
+}
+
+static void
+try_texts(sinter_bytes input)
+{
+    char text[TEXT_MAX + 1] = {0};
+    const char *words[COLUMNS_MAX];
+    sinter_key_codec *codec = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    char *values = NULL;
+    sinter_text key;
+
+    memcpy(text, input.data, input.size < TEXT_MAX ? input.size : TEXT_MAX);
+    values = strstr(text, "\n\n");
+    if (values != NULL) {
+        values[0] = '\0';
+        values += 2;
+    }
+    if (sinter_key_codec_parse(sinter_env_default(), text, &codec, &err) != SINTER_OK) {
+        return;
+    }
+    sinter_text_init(sinter_env_default(), &key);
+    if (sinter_key_codec_count(codec) <= COLUMNS_MAX &&
+        sinter_key_encode_texts(codec, words, cut_words(values, words), &key, &err) == SINTER_OK) {
+        try_key(codec, sinter_text_bytes(&key));
+    }
+    sinter_text_fini(&key);
+    sinter_key_codec_destroy(codec);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -44,6 +92,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t at = 1;
 
     if (size == 0) {
+        return 0;
+    }
+    if ((data[0] & TEXT_BIT) != 0) {
+        try_texts((sinter_bytes){data + 1, size - 1});
         return 0;
     }
     count = 1u + data[0] % COLUMNS_MAX;
