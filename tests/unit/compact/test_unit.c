@@ -115,6 +115,8 @@ Test(compact_unit, with_drop_delete_a_younger_file_has_to_begin_above_the_units_
 {
     const sinter_file_meta files[] = {file_with_sequences("young", 0, "k", "k", 7, 20),
                                       file_with_sequences("old", 0, "k", "k", 1, 8)};
+    const sinter_file_meta touching[] = {file_with_sequences("young", 0, "k", "k", 8, 20),
+                                         file_with_sequences("old", 0, "k", "k", 1, 8)};
     const sinter_file_meta apart[] = {file_with_sequences("young", 0, "k", "k", 9, 20),
                                       file_with_sequences("old", 0, "k", "k", 1, 8)};
     const size_t unit[] = {1};
@@ -123,7 +125,28 @@ Test(compact_unit, with_drop_delete_a_younger_file_has_to_begin_above_the_units_
     cr_expect_eq(check(files, 2, unit, 1, 5, true, &err), SINTER_E_INVALID);
     cr_expect_str_eq(err.file, "young");
     cr_expect_eq(check(files, 2, unit, 1, 5, false, NULL), SINTER_OK);
+    cr_expect_eq(check(touching, 2, unit, 1, 5, true, NULL), SINTER_E_INVALID, "8 is in both");
     cr_expect_eq(check(apart, 2, unit, 1, 5, true, NULL), SINTER_OK);
+}
+
+Test(field_faults, f05_a_unit_does_not_turn_a_tie_round)
+{
+    /* Both may hold sequence 5. The older file stands first in level 0, whose order is that of
+     * sequences; if the younger one sank alone, its version would lose from then on. */
+    sinter_file_meta files[] = {file_with_sequences("older", 0, "k", "k", 5, 9),
+                                file_with_sequences("younger", 0, "k", "k", 1, 5)};
+    const size_t unit[] = {1};
+    sinter_error err = SINTER_ERROR_INIT;
+
+    files[0].creation_time_ms = 1;
+    files[1].creation_time_ms = 2;
+    cr_expect_eq(check(files, 2, unit, 1, 5, false, &err), SINTER_E_INVALID);
+    cr_expect_str_eq(err.file, "older");
+    files[1].max_sequence_number = 4;
+    cr_expect_eq(check(files, 2, unit, 1, 5, false, NULL), SINTER_OK, "no tie can be");
+    files[1].max_sequence_number = 5;
+    files[0].creation_time_ms = 3;
+    cr_expect_eq(check(files, 2, unit, 1, 5, false, NULL), SINTER_OK, "its age agrees");
 }
 
 Test(compact_unit, nothing_is_a_unit_and_empty_files_overlap_nothing)
