@@ -144,6 +144,18 @@ out:
     return st;
 }
 
+/* Remove what killed runs left under temporary names; never what a live one holds. Leftovers take
+ * space and do no other harm, so failing to remove them is no reason to refuse the work. */
+static void
+clean_temporaries(const sinter_env *env, const char *dir)
+{
+    uint64_t removed = 0;
+
+    if (env->io->ops->clean != NULL) {
+        (void)env->io->ops->clean(env->io, dir, &removed, NULL);
+    }
+}
+
 sinter_status
 sinter_catalog_open(const sinter_env *env, const char *dir, uint32_t flags, sinter_catalog **out,
                     sinter_error *err)
@@ -165,6 +177,7 @@ sinter_catalog_open(const sinter_env *env, const char *dir, uint32_t flags, sint
     SINTER__TRY(env->io->ops->stat(env->io, made->path, &info, err));
     if (made->is_writable) {
         SINTER__TRY(take_lock(env, dir, &made->lock, err));
+        clean_temporaries(env, dir);
     }
     SINTER__TRY(sinter_files_doc_load(env, made->path, NULL, &made->doc, err));
     *out = made;

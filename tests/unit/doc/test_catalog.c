@@ -1,7 +1,9 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bucket.h"
 #include "support/fault_alloc.h"
@@ -318,4 +320,29 @@ Test(doc_catalog, every_io_call_of_compaction_and_gc_may_fail)
     sweep_io(SINTER_FAULT_EIO, "error at call");
     sweep_io(SINTER_FAULT_TORN_WRITE, "torn write at call");
     sweep_io(SINTER_FAULT_CRASH, "crash at call");
+}
+
+Test(doc_catalog, the_next_writer_removes_what_a_killed_one_left)
+{
+    const char *leftover = "db/.00000000-0000-4000-8000-000000000000.sinter-tmp";
+    char dir[] = "/tmp/sinter-catalog-XXXXXX";
+    const sinter_env *env = sinter_env_default();
+    const sinter_io_ops *ops = env->io->ops;
+    sinter_catalog *catalog = NULL;
+    sinter_io_stat info = {0};
+
+    cr_assert_not_null(mkdtemp(dir));
+    cr_assert_eq(chdir(dir), 0);
+    cr_assert_eq(bucket_create(env, NULL, 0, NULL), SINTER_OK);
+    bucket_write(env, leftover, "half of a file");
+    cr_assert_eq(open_catalog(env, 0, &catalog, NULL), SINTER_OK);
+    sinter_catalog_close(catalog);
+    cr_expect_eq(ops->stat(env->io, leftover, &info, NULL), SINTER_OK, "a reader leaves it");
+    cr_assert_eq(open_catalog(env, SINTER_CATALOG_WRITE, &catalog, NULL), SINTER_OK);
+    sinter_catalog_close(catalog);
+    cr_expect_eq(ops->stat(env->io, leftover, &info, NULL), SINTER_E_NOT_FOUND);
+    cr_expect_eq(ops->unlink(env->io, "db/" SINTER_CATALOG_FILE, NULL), SINTER_OK);
+    cr_expect_eq(ops->unlink(env->io, "db/" SINTER_CATALOG_LOCK, NULL), SINTER_OK);
+    cr_expect_eq(ops->unlink(env->io, "db", NULL), SINTER_OK);
+    cr_expect_eq(rmdir(dir), 0);
 }
