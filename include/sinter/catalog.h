@@ -52,8 +52,8 @@ sinter_catalog_create(const sinter_env *env, const char *dir, const sinter_catal
                       sinter_error *err);
 
 /**
- * Open a catalog. With SINTER_CATALOG_WRITE the lock is held until close, and temporary files that a
- * killed run left in the directory are removed.
+ * Open a catalog. With SINTER_CATALOG_WRITE the lock is held until close, and temporary files that
+ * a killed run left in the directory are removed.
  *
  * @param env  borrowed until close
  * @return     as sinter_files_doc_load(); SINTER_E_NOT_FOUND without a catalog; SINTER_E_BUSY when
