@@ -23,25 +23,21 @@ struct sinter__merge_rewriter {
     sinter__read_counters read;
     char *output_path;
     sinter_compact_result *result; /* of the running rewrite */
-    bool drop_delete;              /* of the running rewrite */
     int64_t merge_ns;
     int64_t write_ns;
     int64_t progress_ns; /* when the listener was last told */
     sinter_range ranges[RANGES_MAX];
 };
 
-/* May this stored block leave as it is (design 4.4)? The merge sees to its keys, the writer to its
- * format and size; the rest is known here. */
+/* May this stored block leave as it is (design 4.4)? The merge sees to its keys and deletes, a
+ * filter hides blocks altogether; what is left is the writer's word on format and size. */
 static bool
 accepts_block(void *ctx, const sinter_block_info *info)
 {
     sinter__merge_rewriter *rewriter = ctx;
 
     assert(rewriter->task->keep_record == NULL);
-    assert(info->row_count > 0);
-    if (rewriter->drop_delete && info->retract_count > 0) {
-        return false;
-    }
+    assert(info->retract_count == 0 || !rewriter->merge.merge.drop_delete);
     return sinter__rolling_writer_accepts(rewriter->writer, info);
 }
 
@@ -200,7 +196,6 @@ rewrite(void *ctx, const sinter_rewrite_request *request, sinter_compact_result 
     assert(request->section_count > 0);
     assert(request->output_level >= 1);
     rewriter->result = result;
-    rewriter->drop_delete = request->drop_delete;
     rewriter->merge.merge.drop_delete = request->drop_delete;
     rewriter->rolling.write.level = request->output_level;
     for (size_t s = 0; s < request->section_count; s++) {
@@ -277,7 +272,7 @@ configure_merging(sinter__merge_rewriter *rewriter)
     config->order = task->order;
     config->keep_record = task->keep_record;
     config->keep_ctx = task->expire_ctx;
-    if (task->options->block_passthrough && task->keep_record == NULL) {
+    if (task->options->block_passthrough) {
         config->merge.accepts_block = accepts_block;
         config->merge.accepts_ctx = rewriter;
     }

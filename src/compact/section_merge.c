@@ -54,7 +54,6 @@ open_run(void *ctx, const sinter_env *env, sinter_reader **out, sinter_error *er
     const section_run *run = ctx;
     const sinter__merge_config *config = run->config;
 
-    assert(config->keep_record == NULL || config->merge.accepts_block == NULL);
     SINTER__CHECK(sinter__run_reader_open(env, &run->run, out, err));
     if (config->keep_record != NULL) {
         SINTER__CHECK(
