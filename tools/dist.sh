@@ -6,7 +6,7 @@ version=$(sed -n 's/^project(sinter VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 
 mkdir -p dist
 git archive --format=tar.gz --prefix="sinter-$version/" -o "dist/sinter-$version.tar.gz" HEAD
-tar -tzf "dist/sinter-$version.tar.gz" | grep -q "^sinter-$version/CMakeLists.txt$"
+tar -tzf "dist/sinter-$version.tar.gz" "sinter-$version/CMakeLists.txt" >/dev/null
 
 cmake --preset release -B build/dist -DSINTER_BUILD_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr
 cmake --build build/dist -j "$(nproc)"
@@ -14,8 +14,9 @@ cmake --build build/dist -j "$(nproc)"
 rm -rf dist/_CPack_Packages
 for package in dist/*"_${version}_"*.deb; do
     dpkg-deb --info "$package"
+    dpkg-deb --contents "$package" >build/dist/contents
     for file in bin/sinter include/sinter/sinter.h pkgconfig/sinter.pc sinterConfig.cmake; do
-        dpkg-deb --contents "$package" | grep -q "/$file$" || {
+        grep -q "/$file$" build/dist/contents || {
             echo "dist: $package lacks $file" >&2
             exit 1
         }
