@@ -64,18 +64,8 @@ nested_ns(const sinter__merge_rewriter *rewriter)
     return rewriter->read.read_ns + sinter__rolling_writer_finish_ns(rewriter->writer);
 }
 
-static sinter_status
-check_cancelled(const sinter__merge_rewriter *rewriter, sinter_error *err)
-{
-    const sinter_compact_task *task = rewriter->task;
-
-    if (task->is_cancelled != NULL && task->is_cancelled(task->cancel_ctx)) {
-        return SINTER__ERR(err, SINTER_E_CANCELLED, "the task was cancelled");
-    }
-    return SINTER_OK;
-}
-
-/* Take ranges from the merge and write them; SINTER_END when the section is done. */
+/* Take ranges from the merge and write them; SINTER_END when the section is done. The merge asks
+ * with each call whether the task was cancelled. */
 static sinter_status
 copy_some(sinter__merge_rewriter *rewriter, sinter_merge *merge, sinter_error *err)
 {
@@ -87,7 +77,6 @@ copy_some(sinter__merge_rewriter *rewriter, sinter_merge *merge, sinter_error *e
     sinter_status st = SINTER_OK;
 
     assert(rewriter->result != NULL);
-    SINTER__CHECK(check_cancelled(rewriter, err));
     st = sinter_merge_next(merge, rewriter->ranges, RANGES_MAX, &count, err);
     merged_ns = sinter__now_ns(rewriter->env);
     merged_nested_ns = nested_ns(rewriter);
