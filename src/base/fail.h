@@ -55,22 +55,23 @@ sinter__fail_file(sinter_error *err, const char *file);
         goto out;                                                            \
     } while (0)
 
+/* These two stand inside other blocks everywhere; without braces of their own they don't count as
+ * levels of nesting. */
+
 /** Go to `out` with the status of `call` unless it is SINTER_OK. */
-#define SINTER__TRY(call)      \
-    do {                       \
-        st = (call);           \
-        if (st != SINTER_OK) { \
-            goto out;          \
-        }                      \
+#define SINTER__TRY(call)    \
+    do {                     \
+        st = (call);         \
+        if (st != SINTER_OK) \
+            goto out;        \
     } while (0)
 
 /** The same for functions that hold nothing: return at once. */
 #define SINTER__CHECK(call)                        \
     do {                                           \
         const sinter_status check_status = (call); \
-        if (check_status != SINTER_OK) {           \
+        if (check_status != SINTER_OK)             \
             return check_status;                   \
-        }                                          \
     } while (0)
 
 /** Refuse a bad argument of a public function: returns SINTER_E_INVALID. */

@@ -393,12 +393,16 @@ meet_block(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_er
     return decode_winner(tree, sink, err);
 }
 
-/* The winner's batch is used up and its rows were consumed. */
+/* The winner's batch is used up: go to the next one, once the sink's rows were consumed. */
 static sinter_status
-refill_winner(loser_tree *tree, sinter__sink *sink, sinter_error *err)
+refill_winner(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_error *err)
 {
     const uint32_t index = tree->indexes[0];
 
+    *must_flush_out = sink->count > 0;
+    if (*must_flush_out) {
+        return SINTER_OK;
+    }
     SINTER__CHECK(sinter__input_refill(&tree->inputs[index], &sink->counters, err));
     replay(tree, index, sinter__input_prefix(&tree->inputs[index]));
     return SINTER_OK;
@@ -433,10 +437,7 @@ loser_tree_fill(sinter__engine *engine, sinter__sink *sink, sinter_error *err)
             SINTER__CHECK(meet_block(tree, sink, &must_flush, err));
             break;
         case SINTER__INPUT_DRAINED:
-            must_flush = sink->count > 0;
-            if (!must_flush) {
-                SINTER__CHECK(refill_winner(tree, sink, err));
-            }
+            SINTER__CHECK(refill_winner(tree, sink, &must_flush, err));
             break;
         default:
             return sink->count > 0 ? SINTER_OK : SINTER_END;

@@ -260,8 +260,8 @@ sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
     SINTER__CHECK(writer->file->ops->append(writer->file, &header, sizeof header, err));
     SINTER__CHECK(writer->file->ops->append(writer->file, stored, stored_size, err));
     writer->offset += sizeof header + stored_size;
-    if (size + stored_size + 2 * SLACK_BYTES > writer->block_memory_max) {
-        writer->block_memory_max = size + stored_size + 2 * SLACK_BYTES;
+    if (size + stored_size + 2 * (size_t)SLACK_BYTES > writer->block_memory_max) {
+        writer->block_memory_max = size + stored_size + 2 * (size_t)SLACK_BYTES;
     }
     writer->rows = 0;
     writer->key_bytes = 0;
@@ -395,12 +395,13 @@ make_batch(spill_reader *self, const spill_header *header, sinter_error *err)
 {
     const size_t rows = header->rows;
     const columns c = columns_at(self->body.data, rows);
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): this process wrote the pointer itself */
     const sinter_payload_ops *ops = (const sinter_payload_ops *)(uintptr_t)header->ops;
     const uint8_t *orders = c.bytes + header->key_bytes;
     const uint8_t *values = orders + header->order_bytes;
     uint32_t *offsets = NULL;
 
-    SINTER__CHECK(sinter__scratch_fit(self->env, &self->offsets, 3 * 4 * (rows + 1), err));
+    SINTER__CHECK(sinter__scratch_fit(self->env, &self->offsets, 12 * (rows + 1), err));
     offsets = (uint32_t *)(void *)self->offsets.data;
     self->batch = (sinter_batch){
         .struct_size = (uint32_t)sizeof self->batch,
@@ -433,7 +434,7 @@ static sinter_status
 spill_reader_next(sinter_reader *reader, const sinter_batch **out, sinter_error *err)
 {
     spill_reader *self = (spill_reader *)reader;
-    spill_header header;
+    spill_header header = {.magic = 0};
 
     *out = NULL;
     if (self->at == self->end) {
