@@ -28,7 +28,7 @@ same "$(wc -l <.err)" 1
 same "$(state dir)" "$state_before"
 
 # a reader that goes away: quiet, code 141
-rows 1 200000 x >many.csv
+rows 1 1000000 x >many.csv
 s 0 ingest -q many many.csv --key id:BIGINT
 code=$({ c=0; "$SINTER" scan many 2>.err || c=$?; echo "$c" >code.txt; } | head -n 1 >/dev/null; cat code.txt)
 same "$code" 141
