@@ -100,6 +100,22 @@ sinter_catalog_apply(sinter_catalog *catalog, const sinter_compact_result *resul
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_catalog_commit(sinter_catalog *catalog, sinter_error *err);
 
+/**
+ * Remove the new files of a result whose commit failed. The catalog on disk is read again before:
+ * when it names one of them, the commit did happen and nothing is removed.
+ *
+ * @param catalog  opened for writing; a failed commit doesn't matter
+ * @param result   of a task over this catalog's files
+ * @return         SINTER_OK
+ *                 SINTER_E_EXISTS   the catalog names a new file (err->file): committed
+ *                 SINTER_E_INVALID  read-only
+ *                 failures of reading the catalog, after which nothing is removed either, and those
+ *                 of sinter_compact_result_discard(); sinter_catalog_gc() removes what stays
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_catalog_discard(sinter_catalog *catalog, const sinter_compact_result *result,
+                       sinter_error *err);
+
 /** Why gc removes a file. */
 typedef enum sinter_gc_reason {
     SINTER_GC_RETIRED = 0, /* a compaction replaced it */

@@ -281,6 +281,21 @@ sinter_compact_result_decisions(const sinter_compact_result *result, size_t *cou
 /** Counters. */
 SINTER_API const sinter_compact_counters *
 sinter_compact_result_counters(const sinter_compact_result *result);
+/**
+ * Remove the new files of a result that nobody is going to name: what to do when the commit of a
+ * caller's own catalog failed for sure. Upgraded files are inputs and stay. For a directory with a
+ * catalog of this library there is sinter_catalog_discard().
+ *
+ * @param env       allocator and io; told to its listener as deleted files; borrowed for the call
+ * @param base_dir  that of the task
+ * @param err       of the first file that could not be removed; the others are removed all the same
+ * @return          SINTER_OK, also when files are gone already; SINTER_E_INVALID, SINTER_E_NOMEM,
+ *                  SINTER_E_IO and what else the io's unlink gives
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_compact_result_discard(const sinter_env *env, const sinter_compact_result *result,
+                              const char *base_dir, sinter_error *err);
+
 /** Release; takes NULL. Files on disk stay. */
 SINTER_API void
 sinter_compact_result_destroy(sinter_compact_result *result);
@@ -370,6 +385,26 @@ typedef struct sinter_compact_task {
 /** Set struct_size, output_level 1, max_level 5, everything else empty. */
 SINTER_API void
 sinter_compact_task_init(sinter_compact_task *task);
+
+/**
+ * Make a task the full pick of a bucket: all files, to the task's output level.
+ *
+ * Files that are one sorted run at the highest level already gain nothing: of these only those are
+ * picked that are expired, or all with force_rewrite_all_files, each to be rewritten by itself.
+ * Without files there is nothing to pick. A task of no files does nothing and succeeds.
+ *
+ * @param task    max_level, output_level, options, is_expired are read; files, count, file_rewrite
+ *                and drop_delete (as sinter_unit_drops_deletes() says) are set
+ * @param files   everything the bucket holds; what it points to is borrowed by the picked files
+ * @param picked  room for `count` files, which the task borrows
+ * @return        SINTER_OK; SINTER_E_INVALID: options or a file (err->file names it). The task is
+ *                unchanged then
+ *
+ * Time O(count). Source: spec/compaction.md 7.5, 8.
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_compact_task_pick_full(sinter_compact_task *task, const sinter_file_meta *files,
+                              size_t count, sinter_file_meta *picked, sinter_error *err);
 
 /**
  * Run a task on the calling thread.

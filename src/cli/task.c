@@ -46,61 +46,88 @@ unit_of_names(const cli_source *source, const char *names, size_t *unit, size_t 
     return CLI_EXIT_OK;
 }
 
-/* All files in one sorted run at the highest level: a full pick leaves them (spec 7.5). */
-static bool
-is_one_top_run(const cli_source *source, int32_t max_level)
+static int
+check_unit(cli *session, const cli_source *source, const sinter_compact_task *task,
+           const size_t *unit, size_t count)
 {
-    for (size_t i = 0; i < source->files->file_count; i++) {
-        if (source->files->files[i].level != max_level) {
-            return false;
-        }
-    }
-    return true;
+    const sinter_unit picked = {.struct_size = (uint32_t)sizeof picked,
+                                .output_level = task->output_level,
+                                .max_level = task->max_level,
+                                .drop_delete = task->drop_delete,
+                                .files = source->files->files,
+                                .count = source->files->file_count,
+                                .members = unit,
+                                .member_count = count};
+    sinter_error err = SINTER_ERROR_INIT;
+    const sinter_status st = sinter_unit_check(&session->boot, &picked, &err);
+
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }
 
-static void
-full_pick(const cli_source *source, cli_task *out, size_t *unit, size_t *count)
+/* The unit that was asked for, checked against all files. `unit`: room for all positions. */
+static int
+pick_requested(cli *session, const cli_task_arguments *args, const cli_source *source,
+               cli_task *out, size_t *unit)
 {
-    out->reason_code = "full";
-    out->reason_text = "all files are compacted";
-    if (out->task.output_level == out->task.max_level &&
-        is_one_top_run(source, out->task.max_level)) {
-        out->task.file_rewrite = true;
-        if (!source->options.force_rewrite_all_files) {
-            return;
+    size_t stated_count = 0;
+    const size_t *stated = sinter_files_doc_unit(source->doc, &stated_count);
+    size_t count = 0;
+    int code = CLI_EXIT_OK;
+
+    out->reason_code = "requested";
+    out->reason_text = "these files were asked for";
+    if (args->unit != NULL) {
+        code = unit_of_names(source, args->unit, unit, &count);
+    } else {
+        for (count = 0; count < stated_count; count++) {
+            unit[count] = stated[count];
         }
     }
-    for (size_t i = 0; i < source->files->file_count; i++) {
-        unit[i] = i;
+    if (code == CLI_EXIT_OK && count > 0) {
+        code = check_unit(session, source, &out->task, unit, count);
     }
-    *count = source->files->file_count;
+    for (size_t i = 0; code == CLI_EXIT_OK && i < count; i++) {
+        out->files[i] = source->files->files[unit[i]];
+    }
+    out->task.files = out->files;
+    out->task.count = count;
+    return code;
 }
 
 static int
-pick(const cli_task_arguments *args, const cli_source *source, cli_task *out, size_t *unit,
-     size_t *count)
+pick_full(const cli_source *source, cli_task *out)
 {
-    const size_t *stated;
+    sinter_error err = SINTER_ERROR_INIT;
+    const bool drop_delete =
+        out->task.drop_delete; /* what the options say, not only what is safe */
+    const sinter_status st = sinter_compact_task_pick_full(
+        &out->task, source->files->files, source->files->file_count, out->files, &err);
+
+    out->task.drop_delete = drop_delete;
+    out->reason_code = "full";
+    out->reason_text = "all files are compacted";
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
+}
+
+static int
+pick(cli *session, const cli_task_arguments *args, const cli_source *source, cli_task *out)
+{
     size_t stated_count = 0;
+    const bool is_stated = sinter_files_doc_unit(source->doc, &stated_count) != NULL;
+    size_t *unit;
+    int code;
 
     if (args->unit != NULL && args->full) {
         return cli_fail(CLI_EXIT_USAGE, "--unit and --full exclude each other");
     }
-    out->reason_code = "requested";
-    out->reason_text = "these files were asked for";
-    if (args->unit != NULL) {
-        return unit_of_names(source, args->unit, unit, count);
+    out->files = cli_alloc(source->files->file_count, sizeof *out->files);
+    if (args->unit == NULL && (args->full || !is_stated)) {
+        return pick_full(source, out);
     }
-    stated = sinter_files_doc_unit(source->doc, &stated_count);
-    if (stated == NULL || args->full) {
-        full_pick(source, out, unit, count);
-        return CLI_EXIT_OK;
-    }
-    for (size_t i = 0; i < stated_count; i++) {
-        unit[i] = stated[i];
-    }
-    *count = stated_count;
-    return CLI_EXIT_OK;
+    unit = cli_alloc(source->files->file_count, sizeof *unit);
+    code = pick_requested(session, args, source, out, unit);
+    free(unit);
+    return code;
 }
 
 static int
@@ -140,27 +167,9 @@ set_drop_delete(const cli_task_arguments *args, const cli_source *source, sinter
     return CLI_EXIT_OK;
 }
 
-static int
-check_unit(cli *session, const cli_source *source, const cli_task *task, const size_t *unit)
-{
-    const sinter_unit picked = {.struct_size = (uint32_t)sizeof picked,
-                                .output_level = task->task.output_level,
-                                .max_level = task->task.max_level,
-                                .drop_delete = task->task.drop_delete,
-                                .files = source->files->files,
-                                .count = source->files->file_count,
-                                .members = unit,
-                                .member_count = task->task.count};
-    sinter_error err = SINTER_ERROR_INIT;
-    const sinter_status st = sinter_unit_check(&session->boot, &picked, &err);
-
-    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
-}
-
 int
 cli_task_init(cli *session, const cli_task_arguments *args, const cli_source *source, cli_task *out)
 {
-    size_t *unit = cli_alloc(source->files->file_count, sizeof *unit);
     int code;
 
     memset(out, 0, sizeof *out);
@@ -175,18 +184,9 @@ cli_task_init(cli *session, const cli_task_arguments *args, const cli_source *so
         code = set_drop_delete(args, source, &out->task);
     }
     if (code == CLI_EXIT_OK) {
-        code = pick(args, source, out, unit, &out->task.count);
+        code = pick(session, args, source, out);
     }
-    if (code == CLI_EXIT_OK && out->task.count > 0) {
-        code = check_unit(session, source, out, unit);
-    }
-    out->files = cli_alloc(out->task.count, sizeof *out->files);
-    for (size_t i = 0; code == CLI_EXIT_OK && i < out->task.count; i++) {
-        out->files[i] = source->files->files[unit[i]];
-    }
-    out->task.files = out->files;
     out->is_empty = out->task.count == 0;
-    free(unit);
     return code;
 }
 

@@ -37,40 +37,18 @@ typedef struct compact_job {
     sinter_error err;
 } compact_job;
 
-/* Files that the task made and that nothing will name. */
+/* Remove files that the task made and that nothing will name. What can't be removed stays as an
+ * orphan: the failure that led here is the one told. */
 static void
 remove_new_files(const compact_job *job)
 {
-    const sinter_file_list *after = sinter_compact_result_after(job->result);
+    const sinter_status ignored =
+        job->source.catalog != NULL
+            ? sinter_catalog_discard(job->source.catalog, job->result, NULL)
+            : sinter_compact_result_discard(&job->session->boot, job->result, job->source.base_dir,
+                                            NULL);
 
-    for (size_t i = 0; i < after->count; i++) {
-        const sinter_file_meta *file = &after->files[i];
-        const size_t size = strlen(job->source.base_dir) + strlen(file->file_name) + 2;
-        char *path;
-
-        if (file->upgraded_from >= 0) {
-            continue; /* an input */
-        }
-        path = cli_alloc(size, 1);
-        (void)snprintf(path, size, "%s/%s", job->source.base_dir, file->file_name);
-        (void)job->session->boot.io->ops->unlink(job->session->boot.io, path, NULL);
-        free(path);
-    }
-}
-
-/* Does the directory's catalog, as it stands now, name the new files? */
-static bool
-was_committed(const compact_job *job)
-{
-    sinter_files_doc *now = NULL;
-    bool is_new = true; /* if in doubt: gc will tell */
-
-    if (sinter_files_doc_load(&job->session->boot, job->source.path, NULL, &now, NULL) ==
-        SINTER_OK) {
-        is_new = sinter_files_doc_get(now)->generation != job->source.files->generation;
-    }
-    sinter_files_doc_destroy(now);
-    return is_new;
+    (void)ignored;
 }
 
 static sinter_status
@@ -145,7 +123,7 @@ commit(compact_job *job)
         if (st == SINTER_OK) {
             st = sinter_catalog_commit(job->source.catalog, &job->err);
         }
-        if (st != SINTER_OK && !was_committed(job)) {
+        if (st != SINTER_OK) {
             remove_new_files(job);
         }
     }

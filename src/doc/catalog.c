@@ -349,3 +349,49 @@ sinter_catalog_commit(sinter_catalog *catalog, sinter_error *err)
     catalog->is_changed = false;
     return SINTER_OK;
 }
+
+/* Name of a new file that the catalog on disk has; NULL: it has none. */
+static const char *
+find_new_name(const sinter_files *content, const sinter_compact_result *result)
+{
+    const sinter_file_list *after = sinter_compact_result_after(result);
+
+    for (size_t i = 0; i < after->count; i++) {
+        for (size_t k = 0; after->files[i].upgraded_from < 0 && k < content->file_count; k++) {
+            if (strcmp(content->files[k].file_name, after->files[i].file_name) == 0) {
+                return after->files[i].file_name;
+            }
+        }
+    }
+    return NULL;
+}
+
+sinter_status
+sinter_catalog_discard(sinter_catalog *catalog, const sinter_compact_result *result,
+                       sinter_error *err)
+{
+    sinter_files_doc *now = NULL;
+    const char *name = NULL;
+    sinter_text text;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, catalog != NULL && result != NULL);
+    if (!catalog->is_writable) { /* without the lock another process may be committing */
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, catalog->path, -1,
+                              "the catalog was opened for reading only");
+    }
+    sinter_text_init(catalog->env, &text);
+    SINTER__TRY(sinter__doc_read_file(catalog->env, catalog->path, &text, err));
+    SINTER__TRY(
+        sinter_files_doc_parse(catalog->env, catalog->path, sinter_text_bytes(&text), &now, err));
+    name = find_new_name(&now->content, result);
+    if (name != NULL) {
+        SINTER__FAIL_AT(err, SINTER_E_EXISTS, name, -1,
+                        "the catalog names this new file: the commit did happen");
+    }
+    SINTER__TRY(sinter_compact_result_discard(catalog->env, result, catalog->doc->base_dir, err));
+out:
+    sinter_files_doc_destroy(now);
+    sinter_text_fini(&text);
+    return st;
+}

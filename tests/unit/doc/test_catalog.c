@@ -213,6 +213,134 @@ Test(doc_catalog, after_a_failed_commit_it_has_to_be_opened_again)
     bucket_fini(&b);
 }
 
+/* A compaction of "db" whose result waits for the commit. */
+typedef struct pending {
+    sinter_catalog *catalog;
+    sinter_file_meta *picked;
+    sinter_compact_result *result;
+} pending;
+
+static void
+pending_init(const sinter_env *env, pending *p)
+{
+    sinter_compact_task task;
+    const sinter_files *files;
+
+    *p = (pending){.result = NULL};
+    cr_assert_eq(open_catalog(env, SINTER_CATALOG_WRITE, &p->catalog, NULL), SINTER_OK);
+    files = sinter_files_doc_get(sinter_catalog_doc(p->catalog));
+    p->picked = calloc(files->file_count, sizeof *p->picked);
+    sinter_compact_task_init(&task);
+    task.output_level = 5;
+    task.max_level = 5;
+    task.base_dir = "db";
+    cr_assert_eq(
+        sinter_compact_task_pick_full(&task, files->files, files->file_count, p->picked, NULL),
+        SINTER_OK);
+    cr_assert_eq(sinter_compact_task_run(env, &task, &p->result, NULL), SINTER_OK);
+}
+
+static void
+pending_fini(pending *p)
+{
+    sinter_compact_result_destroy(p->result);
+    sinter_catalog_close(p->catalog);
+    free(p->picked);
+}
+
+static void
+make_overlapping(bucket *b)
+{
+    bucket_init(b, NULL);
+    cr_assert_eq(bucket_create(&b->env, NULL, 0, NULL), SINTER_OK);
+    cr_assert_eq(bucket_ingest(&b->env, "k,v\n1,a\n2,b\n1,c\n", 1, NULL, NULL), SINTER_OK);
+}
+
+Test(doc_catalog, new_files_of_a_failed_commit_are_removed)
+{
+    pending p;
+    bucket b;
+
+    make_overlapping(&b);
+    pending_init(&b.env, &p);
+    cr_assert_eq(bucket_file_count(&b.env), 4);
+    cr_assert_eq(sinter_catalog_discard(p.catalog, p.result, NULL), SINTER_OK);
+    cr_expect_eq(bucket_file_count(&b.env), 3);
+    cr_expect_eq(sinter_catalog_discard(NULL, p.result, NULL), SINTER_E_INVALID);
+    cr_expect_eq(sinter_catalog_discard(p.catalog, NULL, NULL), SINTER_E_INVALID);
+    pending_fini(&p);
+    bucket_fini(&b);
+}
+
+Test(doc_catalog, files_that_the_catalog_names_are_never_discarded)
+{
+    sinter_catalog *reader = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    pending p;
+    bucket b;
+
+    make_overlapping(&b);
+    pending_init(&b.env, &p);
+    cr_assert_eq(sinter_catalog_apply(p.catalog, p.result, NULL), SINTER_OK);
+    cr_assert_eq(open_catalog(&b.env, 0, &reader, NULL), SINTER_OK);
+    cr_expect_eq(sinter_catalog_discard(reader, p.result, &err), SINTER_E_INVALID);
+    cr_expect_str_eq(err.text, "the catalog was opened for reading only");
+    sinter_catalog_close(reader);
+    cr_assert_eq(sinter_catalog_commit(p.catalog, NULL), SINTER_OK);
+    cr_expect_eq(sinter_catalog_discard(p.catalog, p.result, &err), SINTER_E_EXISTS);
+    cr_expect_str_eq(err.file, sinter_compact_result_after(p.result)->files[0].file_name);
+    cr_expect_eq(bucket_file_count(&b.env), 4);
+    b.env.io->ops->unlink(b.env.io, "db/" SINTER_CATALOG_FILE, NULL);
+    cr_expect_eq(sinter_catalog_discard(p.catalog, p.result, NULL), SINTER_E_NOT_FOUND,
+                 "in doubt nothing is removed");
+    cr_expect_eq(bucket_file_count(&b.env), 4);
+    pending_fini(&p);
+    bucket_fini(&b);
+}
+
+Test(doc_catalog, every_allocation_and_io_call_of_a_discard_may_fail)
+{
+    for (int with_io = 0; with_io < 2; with_io++) {
+        sinter_status st = SINTER_E_IO;
+
+        for (uint64_t n = 0; st != SINTER_OK; n++) {
+            const sinter_fault_options rule = {
+                .struct_size = (uint32_t)sizeof rule, .kind = SINTER_FAULT_EIO, .at_call = n};
+            const sinter_fault_options none = {.struct_size = (uint32_t)sizeof none,
+                                               .at_call = UINT64_MAX};
+            sinter_error err = SINTER_ERROR_INIT;
+            sinter_io *faulty = NULL;
+            fault_alloc fault;
+            sinter_env env;
+            pending p;
+            bucket b;
+
+            make_overlapping(&b);
+            fault_alloc_init(&fault, UINT64_MAX);
+            cr_assert_eq(
+                sinter_io_fault_create(sinter_env_default(), b.memory, &none, &faulty, NULL),
+                SINTER_OK);
+            env = b.env;
+            env.io = faulty;
+            env.allocator = fault.env.allocator;
+            pending_init(&env, &p);
+            if (with_io != 0) {
+                sinter_io_fault_set(faulty, &rule);
+            } else {
+                fault.fail_at = fault.calls + n;
+            }
+            st = sinter_catalog_discard(p.catalog, p.result, &err);
+            cr_assert_eq(err.status, st, "failure %" PRIu64 ": %s", n, err.text);
+            cr_assert(st == SINTER_OK || st == (with_io != 0 ? SINTER_E_IO : SINTER_E_NOMEM));
+            cr_assert_eq(bucket_file_count(&b.env), st == SINTER_OK ? 3 : 4, "failure %" PRIu64, n);
+            pending_fini(&p);
+            cr_assert_eq(fault.live, 0);
+            sinter_io_destroy(faulty);
+            bucket_fini(&b);
+        }
+    }
+}
+
 static sinter_status
 compact_and_collect(const sinter_env *env, sinter_error *err)
 {
