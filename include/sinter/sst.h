@@ -41,6 +41,12 @@ typedef struct sinter_sst_properties {
     const char *key_types;        /* one per line; "" if opaque */
     const char *row_type;         /* JSON; "" if opaque */
     const char *writer_version;
+    /* The largest of each in the file, whichever blocks they are of; 0: the file doesn't say. */
+    uint64_t largest_block;      /* as stored, trailer included */
+    uint64_t largest_key_part;   /* raw */
+    uint64_t largest_value_part; /* raw */
+    uint32_t largest_block_rows;
+    uint32_t largest_page; /* of the index */
 } sinter_sst_properties;
 
 /** One block as the index has it. Bytes live until the next call. */

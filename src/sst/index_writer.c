@@ -27,21 +27,22 @@ begin_page(sinter__index_writer *index, uint32_t level, sinter_error *err)
     sinter__open_page *page = &index->levels[level];
 
     assert(page->bytes.size == 0 && page->entry_count == 0);
-    return sinter__buffer_append(index->sink->env, &page->bytes, zeros, sizeof zeros, err);
+    return sinter__pile_append(index->sink->env, &page->bytes, zeros, sizeof zeros, err);
 }
 
 /** Put the filter section in front of a leaf page and name it in the page. */
 static sinter_status
 write_filters(sinter__index_writer *index, uint8_t *header, sinter_error *err)
 {
-    sinter__buffer *filters = &index->filters;
+    sinter__pile *filters = &index->filters;
 
     assert(filters->size <= SINTER__SST_FILTER_BYTES_MAX);
     sinter__put_le64(header + 8, sinter__sst_sink_offset(index->sink));
-    sinter__put_le64(header + 16, sinter__hash(filters->data, filters->size));
+    sinter__put_le64(header + 16, sinter__hash(filters->memory.data, filters->size));
     sinter__put_le32(header + 24, (uint32_t)filters->size);
     if (filters->size > 0) {
-        SINTER__CHECK(sinter__sst_sink_write(index->sink, filters->data, filters->size, err));
+        SINTER__CHECK(
+            sinter__sst_sink_write(index->sink, filters->memory.data, filters->size, err));
         filters->size = 0;
     }
     return SINTER_OK;
@@ -56,18 +57,20 @@ write_page(sinter__index_writer *index, uint32_t level, page_place *out, sinter_
 
     assert(page->bytes.size >= SINTER__SST_PAGE_HEADER_BYTES);
     assert(page->bytes.size < SINTER__SST_PAGE_BYTES_MAX);
-    page->bytes.data[0] = (uint8_t)level;
-    sinter__put_le32(page->bytes.data + 4, page->entry_count);
+    page->bytes.memory.data[0] = (uint8_t)level;
+    sinter__put_le32(page->bytes.memory.data + 4, page->entry_count);
     if (level == 0) {
-        SINTER__CHECK(write_filters(index, page->bytes.data, err));
+        SINTER__CHECK(write_filters(index, page->bytes.memory.data, err));
     }
-    out->checksum = sinter__hash(page->bytes.data, page->bytes.size);
+    out->checksum = sinter__hash(page->bytes.memory.data, page->bytes.size);
     out->offset = sinter__sst_sink_offset(index->sink);
     out->size = (uint32_t)(page->bytes.size + sizeof checksum);
     sinter__put_le64(checksum, out->checksum);
-    SINTER__CHECK(sinter__sst_sink_write(index->sink, page->bytes.data, page->bytes.size, err));
+    SINTER__CHECK(
+        sinter__sst_sink_write(index->sink, page->bytes.memory.data, page->bytes.size, err));
     SINTER__CHECK(sinter__sst_sink_write(index->sink, checksum, sizeof checksum, err));
     page->written_count++;
+    index->largest_page = out->size > index->largest_page ? out->size : index->largest_page;
     return SINTER_OK;
 }
 
@@ -91,11 +94,12 @@ add_child(sinter__index_writer *index, uint32_t level, const page_place *place, 
     sinter__put_le32(fixed + 20, (uint32_t)child->last_key_size);
     sinter__put_le64(fixed + 24, child->rows);
     sinter__put_le64(fixed + 32, child->blocks);
-    SINTER__CHECK(sinter__buffer_append(env, &page->bytes, fixed, sizeof fixed, err));
+    SINTER__CHECK(sinter__pile_append(env, &page->bytes, fixed, sizeof fixed, err));
     page->last_key_begin = page->bytes.size;
     page->last_key_size = child->last_key_size;
-    SINTER__CHECK(sinter__buffer_append(
-        env, &page->bytes, child->bytes.data + child->last_key_begin, child->last_key_size, err));
+    SINTER__CHECK(sinter__pile_append(env, &page->bytes,
+                                      child->bytes.memory.data + child->last_key_begin,
+                                      child->last_key_size, err));
     page->entry_count++;
     page->rows += child->rows;
     page->blocks += child->blocks;
@@ -163,15 +167,15 @@ sinter__index_writer_add(sinter__index_writer *index, const sinter__sst_entry *e
     }
     placed.filter_offset = filter.size == 0 ? 0 : (uint32_t)index->filters.size;
     placed.filter_size = (uint32_t)filter.size;
-    SINTER__CHECK(sinter__buffer_append(env, &index->filters, filter.data, filter.size, err));
+    SINTER__CHECK(sinter__pile_append(env, &index->filters, filter.data, filter.size, err));
     sinter__sst_put_entry(fixed, &placed);
-    SINTER__CHECK(sinter__buffer_append(env, &page->bytes, fixed, sizeof fixed, err));
-    SINTER__CHECK(sinter__buffer_append(env, &page->bytes, entry->first_key.data,
-                                        entry->first_key.size, err));
+    SINTER__CHECK(sinter__pile_append(env, &page->bytes, fixed, sizeof fixed, err));
+    SINTER__CHECK(
+        sinter__pile_append(env, &page->bytes, entry->first_key.data, entry->first_key.size, err));
     page->last_key_begin = page->bytes.size;
     page->last_key_size = entry->last_key.size;
     SINTER__CHECK(
-        sinter__buffer_append(env, &page->bytes, entry->last_key.data, entry->last_key.size, err));
+        sinter__pile_append(env, &page->bytes, entry->last_key.data, entry->last_key.size, err));
     page->entry_count++;
     page->rows += entry->rows;
     page->blocks++;
@@ -219,8 +223,8 @@ sinter__index_writer_fini(sinter__index_writer *index)
     if (index->sink == NULL) {
         return;
     }
-    sinter__buffer_fini(index->sink->env, &index->filters);
+    sinter__pile_fini(index->sink->env, &index->filters);
     for (uint32_t level = 0; level < SINTER__SST_LEVEL_COUNT_MAX; level++) {
-        sinter__buffer_fini(index->sink->env, &index->levels[level].bytes);
+        sinter__pile_fini(index->sink->env, &index->levels[level].bytes);
     }
 }

@@ -10,7 +10,7 @@
 
 /** A page that is being filled. */
 typedef struct sinter__open_page {
-    sinter__buffer bytes; /* header and entries; empty: no entry yet */
+    sinter__pile bytes; /* header and entries; empty: no entry yet */
     uint32_t entry_count;
     uint32_t written_count; /* pages of this level already in the file */
     uint64_t rows;
@@ -23,7 +23,8 @@ typedef struct sinter__open_page {
 typedef struct sinter__index_writer {
     sinter__sst_sink *sink; /* borrowed */
     uint32_t page_bytes;
-    sinter__buffer filters; /* of the open leaf page */
+    uint32_t largest_page; /* written so far */
+    sinter__pile filters;  /* of the open leaf page */
     sinter__open_page levels[SINTER__SST_LEVEL_COUNT_MAX];
 } sinter__index_writer;
 

@@ -25,27 +25,61 @@ typedef struct property_field {
     const char *name;
     size_t offset; /* in sinter_sst_properties */
     property_type type;
+    bool is_optional; /* files may come without it */
 } property_field;
 
-#define FIELD(member, kind)                                                           \
-    {                                                                                 \
-        SINTER__SST_OWN_PREFIX #member, offsetof(sinter_sst_properties, member), kind \
+#define FIELD_AT(member, kind, optional)                                                         \
+    {                                                                                            \
+        SINTER__SST_OWN_PREFIX #member, offsetof(sinter_sst_properties, member), kind, optional, \
     }
+#define FIELD(member, kind) FIELD_AT(member, kind, false)
+#define FIELD_OPTIONAL(member, kind) FIELD_AT(member, kind, true)
 
 static const property_field fields[] = {
-    FIELD(row_count, TYPE_U64),       FIELD(retract_count, TYPE_U64),
-    FIELD(raw_key_bytes, TYPE_U64),   FIELD(raw_value_bytes, TYPE_U64),
-    FIELD(stored_bytes, TYPE_U64),    FIELD(sequence_min, TYPE_I64),
-    FIELD(sequence_max, TYPE_I64),    FIELD(creation_time_ms, TYPE_I64),
-    FIELD(level, TYPE_I32),           FIELD(codec, TYPE_I32),
-    FIELD(schema_id, TYPE_U32),       FIELD(filter_bits_per_key, TYPE_U32),
-    FIELD(min_key, TYPE_BYTES),       FIELD(max_key, TYPE_BYTES),
-    FIELD(key_types, TYPE_TEXT),      FIELD(row_type, TYPE_TEXT),
+    FIELD(row_count, TYPE_U64),
+    FIELD(retract_count, TYPE_U64),
+    FIELD(raw_key_bytes, TYPE_U64),
+    FIELD(raw_value_bytes, TYPE_U64),
+    FIELD(stored_bytes, TYPE_U64),
+    FIELD(sequence_min, TYPE_I64),
+    FIELD(sequence_max, TYPE_I64),
+    FIELD(creation_time_ms, TYPE_I64),
+    FIELD(level, TYPE_I32),
+    FIELD(codec, TYPE_I32),
+    FIELD(schema_id, TYPE_U32),
+    FIELD(filter_bits_per_key, TYPE_U32),
+    FIELD(min_key, TYPE_BYTES),
+    FIELD(max_key, TYPE_BYTES),
+    FIELD(key_types, TYPE_TEXT),
+    FIELD(row_type, TYPE_TEXT),
     FIELD(writer_version, TYPE_TEXT),
+    FIELD_OPTIONAL(largest_block, TYPE_U64),
+    FIELD_OPTIONAL(largest_key_part, TYPE_U64),
+    FIELD_OPTIONAL(largest_value_part, TYPE_U64),
+    FIELD_OPTIONAL(largest_block_rows, TYPE_U32),
+    FIELD_OPTIONAL(largest_page, TYPE_U32),
 };
 
 enum { FIELD_COUNT = (int)(sizeof fields / sizeof fields[0]) };
 static_assert(FIELD_COUNT <= 32, "a bit per field");
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void
+sinter__sst_count_largest(sinter_sst_properties *properties, const sinter__sst_entry *entry)
+{
+    const uint64_t rows = larger(properties->largest_block_rows, entry->rows);
+
+    assert(entry->rows > 0 && rows <= SINTER__SST_BLOCK_ROWS_MAX);
+    properties->largest_block_rows = (uint32_t)rows;
+    properties->largest_block = larger(properties->largest_block, sinter__sst_entry_stored(entry));
+    properties->largest_key_part = larger(properties->largest_key_part, entry->key_raw);
+    properties->largest_value_part = larger(properties->largest_value_part, entry->value_raw);
+}
 
 sinter_status
 sinter__sst_put_property(const sinter_env *env, const char *name, sinter_bytes value,
@@ -191,10 +225,22 @@ is_own(const char *name)
     return strncmp(name, SINTER__SST_OWN_PREFIX, sizeof SINTER__SST_OWN_PREFIX - 1) == 0;
 }
 
+/** A bit for each field that a file must have. */
+static uint32_t
+required_fields(void)
+{
+    uint32_t bits = 0;
+
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        bits |= fields[i].is_optional ? 0 : 1u << i;
+    }
+    return bits;
+}
+
 const char *
 sinter__sst_get_properties(sinter_bytes section, sinter_sst_properties *out)
 {
-    const uint32_t all = (uint32_t)(((uint64_t)1 << FIELD_COUNT) - 1);
+    const uint32_t required = required_fields();
     uint32_t seen = 0;
     property item;
 
@@ -219,7 +265,7 @@ sinter__sst_get_properties(sinter_bytes section, sinter_sst_properties *out)
             return "a property has a value of another type";
         }
     }
-    return seen == all ? NULL : "a property is missing";
+    return (seen & required) == required ? NULL : "a property is missing";
 }
 
 const char *

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "sinter/sst.h"
+#include "sst/layout.h"
 
 /** Names that begin so are sinter's; user properties may not. */
 #define SINTER__SST_OWN_PREFIX "sinter."
@@ -17,6 +18,10 @@
 sinter_status
 sinter__sst_put_properties(const sinter_env *env, const sinter_sst_properties *properties,
                            sinter_bytes user, sinter__buffer *out, sinter_error *err);
+
+/** Let a block count in the properties that name the largest of its kind. */
+void
+sinter__sst_count_largest(sinter_sst_properties *properties, const sinter__sst_entry *entry);
 
 /** Append one property in the form of the section. */
 sinter_status

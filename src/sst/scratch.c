@@ -12,9 +12,8 @@ enum { IS_EXACT = 1 };
 enum { IS_EXACT = 0 };
 #endif
 
-/** Round up; small ones with an eighth in reserve for sizes that creep upwards. */
-static size_t
-roomy(size_t size)
+size_t
+sinter__scratch_room(size_t size)
 {
     if (IS_EXACT) {
         return size == 0 ? 1 : size;
@@ -28,8 +27,8 @@ roomy(size_t size)
 sinter_status
 sinter__scratch_fit(const sinter_env *env, sinter__scratch *scratch, size_t size, sinter_error *err)
 {
-    const bool is_wasteful =
-        scratch->capacity > SHRINK_ABOVE_BYTES && scratch->capacity / 8 > roomy(size);
+    const bool is_wasteful = scratch->capacity > SHRINK_ABOVE_BYTES &&
+                             scratch->capacity / 8 > sinter__scratch_room(size);
     size_t capacity = 0;
     sinter_status st = SINTER_OK;
 
@@ -40,7 +39,7 @@ sinter__scratch_fit(const sinter_env *env, sinter__scratch *scratch, size_t size
     if (size > SIZE_MAX / 2) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE, "a buffer of %zu bytes can't be had", size);
     }
-    capacity = roomy(size);
+    capacity = sinter__scratch_room(size);
     sinter__scratch_fini(env, scratch);
     SINTER__TRY(sinter_memory_reserve(env->memory, capacity, err));
     st = sinter__resize(env, (void **)&scratch->data, capacity, 1, err);
@@ -68,7 +67,7 @@ sinter__scratch_grow(const sinter_env *env, sinter__scratch *scratch, size_t siz
     if (size > SIZE_MAX / 4) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE, "a buffer of %zu bytes can't be had", size);
     }
-    capacity = roomy(size);
+    capacity = sinter__scratch_room(size);
     if (capacity < SHRINK_ABOVE_BYTES && capacity < scratch->capacity * 2) {
         capacity = scratch->capacity * 2;
     }
@@ -89,4 +88,25 @@ sinter__scratch_fini(const sinter_env *env, sinter__scratch *scratch)
     sinter__free(env, scratch->data);
     sinter_memory_release(env->memory, scratch->capacity);
     memset(scratch, 0, sizeof *scratch);
+}
+
+sinter_status
+sinter__pile_append(const sinter_env *env, sinter__pile *pile, const void *data, size_t size,
+                    sinter_error *err)
+{
+    assert(pile->size <= pile->memory.capacity);
+    assert(size <= SIZE_MAX / 4 - pile->size);
+    SINTER__CHECK(sinter__scratch_grow(env, &pile->memory, pile->size + size, err));
+    if (size > 0) {
+        memcpy(pile->memory.data + pile->size, data, size);
+    }
+    pile->size += size;
+    return SINTER_OK;
+}
+
+void
+sinter__pile_fini(const sinter_env *env, sinter__pile *pile)
+{
+    sinter__scratch_fini(env, &pile->memory);
+    pile->size = 0;
 }

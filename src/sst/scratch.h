@@ -26,8 +26,27 @@ sinter_status
 sinter__scratch_grow(const sinter_env *env, sinter__scratch *scratch, size_t size,
                      sinter_error *err);
 
+/** The capacity that a scratch of `size` bytes has, for estimates of what a budget must hold. */
+size_t
+sinter__scratch_room(size_t size);
+
 /** Release memory and reservation. */
 void
 sinter__scratch_fini(const sinter_env *env, sinter__scratch *scratch);
+
+/** Bytes that are put one behind the other, in counted memory. Zeroed is empty. */
+typedef struct sinter__pile {
+    sinter__scratch memory;
+    size_t size;
+} sinter__pile;
+
+/** Put bytes behind the last ones. @return as of sinter__scratch_grow() */
+sinter_status
+sinter__pile_append(const sinter_env *env, sinter__pile *pile, const void *data, size_t size,
+                    sinter_error *err);
+
+/** Release memory and reservation. */
+void
+sinter__pile_fini(const sinter_env *env, sinter__pile *pile);
 
 #endif

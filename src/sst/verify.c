@@ -10,6 +10,7 @@
 #include "sst/block.h"
 #include "sst/filter.h"
 #include "sst/index_cursor.h"
+#include "sst/properties.h"
 
 typedef struct verifier {
     const sinter_env *env;
@@ -44,10 +45,21 @@ account(verifier *self, uint64_t offset, uint64_t size, sinter_error *err)
     return SINTER_OK;
 }
 
+/** Account for a page of the index. */
+static sinter_status
+account_page(verifier *self, uint64_t offset, uint64_t size, sinter_error *err)
+{
+    assert(size <= SINTER__SST_PAGE_BYTES_MAX);
+    if (size > self->sums.largest_page) {
+        self->sums.largest_page = (uint32_t)size;
+    }
+    return account(self, offset, size, err);
+}
+
 static sinter_status
 leave_upper_page(void *ctx, sinter__extent place, sinter_error *err)
 {
-    return account(ctx, place.offset, place.size, err);
+    return account_page(ctx, place.offset, place.size, err);
 }
 
 /** Do the entry's sequences and retracts describe the rows? */
@@ -114,6 +126,7 @@ sum_block(verifier *self, const sinter__sst_entry *entry, sinter_error *err)
     sums->raw_key_bytes += entry->key_bytes;
     sums->raw_value_bytes += entry->value_raw;
     sums->stored_bytes += sinter__sst_entry_stored(entry);
+    sinter__sst_count_largest(sums, entry);
     SINTER__CHECK(sinter__scratch_fit(self->env, &self->last_key, entry->last_key.size + 1, err));
     memcpy(self->last_key.data, entry->last_key.data, entry->last_key.size);
     self->last_key_size = entry->last_key.size;
@@ -169,7 +182,20 @@ verify_leaf(verifier *self, sinter_error *err)
         SINTER__CHECK(verify_block(self, &leaf->entries[i], err));
     }
     SINTER__CHECK(account(self, leaf->filter_offset, leaf->filter_size, err));
-    return account(self, leaf->offset, leaf->size, err);
+    return account_page(self, leaf->offset, leaf->size, err);
+}
+
+/** Are the properties that name the largest of a kind right, where the file has them? */
+static bool
+names_largest(const sinter_sst_properties *said, const sinter_sst_properties *sums)
+{
+    return (said->largest_block == 0 || said->largest_block == sums->largest_block) &&
+           (said->largest_key_part == 0 || said->largest_key_part == sums->largest_key_part) &&
+           (said->largest_value_part == 0 ||
+            said->largest_value_part == sums->largest_value_part) &&
+           (said->largest_block_rows == 0 ||
+            said->largest_block_rows == sums->largest_block_rows) &&
+           (said->largest_page == 0 || said->largest_page == sums->largest_page);
 }
 
 /** Do the properties equal what the blocks add up to? */
@@ -187,6 +213,10 @@ check_sums(const verifier *self, sinter_error *err)
         sums->sequence_max != said->sequence_max) {
         return fail_at(self, self->file.footer.properties_offset,
                        "the properties differ from what the blocks hold", err);
+    }
+    if (!names_largest(said, sums)) {
+        return fail_at(self, self->file.footer.properties_offset,
+                       "the properties name another largest block or page than there is", err);
     }
     if (sinter__key_compare(last, said->max_key) != 0) {
         return fail_at(self, self->file.footer.properties_offset,
@@ -213,7 +243,7 @@ verify_file(verifier *self, sinter_error *err)
         return st;
     }
     if (self->leaf.count == 0 && self->sums.block_count == 0) {
-        SINTER__CHECK(account(self, self->leaf.offset, self->leaf.size, err));
+        SINTER__CHECK(account_page(self, self->leaf.offset, self->leaf.size, err));
     }
     SINTER__CHECK(account(self, footer->properties_offset, footer->properties_size, err));
     SINTER__CHECK(

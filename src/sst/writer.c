@@ -176,6 +176,7 @@ count_entry(sst_writer *self, const sinter__sst_entry *entry, sinter_error *err)
     sums->raw_key_bytes += entry->key_bytes;
     sums->raw_value_bytes += entry->value_raw;
     sums->stored_bytes += sinter__sst_entry_stored(entry);
+    sinter__sst_count_largest(sums, entry);
     return SINTER_OK;
 }
 
@@ -511,6 +512,7 @@ finish_file(sst_writer *self, sinter__sst_footer *footer, sinter_error *err)
     self->sums.max_key = (sinter_bytes){self->last_key.data, self->last_key_size};
     self->sums.creation_time_ms = sinter__now_ms(self->env);
     SINTER__CHECK(sinter__index_writer_finish(&self->index, footer, err));
+    self->sums.largest_page = self->index.largest_page;
     SINTER__CHECK(write_end(self, footer, err));
     SINTER__CHECK(self->handle->ops->sync(self->handle, err));
     return self->handle->ops->publish(self->handle, self->path, err);

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sst/index_writer.h"
@@ -173,4 +174,50 @@ Test(sst_index_cursor, every_allocation_may_fail)
         cr_assert(st == SINTER_END || st == SINTER_E_NOMEM);
         indexed_file_fini(&self);
     }
+}
+
+Test(sst_index_cursor, pages_are_counted_in_the_budget_while_they_are_built_and_walked)
+{
+    enum { KEY_BYTES = 300000 };
+    const sinter__sst_open_options options = {.flags = 0};
+    sinter__sst_entry entry = {.rows = 1, .streams = 1, .key_bytes = KEY_BYTES};
+    sinter__index_writer index = {.page_bytes = SINTER__SST_PAGE_TARGET_BYTES};
+    uint8_t *key = calloc(1, KEY_BYTES);
+    indexed_file many;
+    sinter__sst_file file = {0};
+    sinter__index_cursor cursor = {0};
+    sinter__leaf leaf = {0};
+    sinter__sst_sink sink = {0};
+    sinter_env env;
+    uint64_t before = 0;
+
+    cr_assert_not_null(key);
+    indexed_file_init(&many, 500, 0);
+    env = many.world.env;
+    cr_assert_eq(sinter_memory_create(&env, 0, &env.memory, NULL), SINTER_OK);
+    sink.env = &env;
+    index.sink = &sink;
+    index.page_bytes = 4 * KEY_BYTES; /* the page stays open */
+    entry.first_key = (sinter_bytes){key, KEY_BYTES};
+    entry.last_key = entry.first_key;
+    cr_assert_eq(sinter__index_writer_add(&index, &entry, (sinter_bytes){key, 1000}, NULL),
+                 SINTER_OK);
+    cr_expect_geq(sinter_memory_used(env.memory), 2 * KEY_BYTES + 1000);
+    sinter__index_writer_fini(&index);
+    cr_expect_eq(sinter_memory_used(env.memory), 0);
+
+    cr_assert_eq(sinter__sst_file_open(&env, "i.sst", &options, &file, NULL), SINTER_OK);
+    before = sinter_memory_used(env.memory);
+    cursor.file = &file;
+    cr_assert_eq(sinter__index_cursor_next(&cursor, &leaf, NULL), SINTER_OK);
+    cr_assert_gt(file.footer.level_count, 1);
+    cr_expect_geq(sinter_memory_used(env.memory) - before,
+                  leaf.size + leaf.count * sizeof *leaf.entries + file.footer.root_size);
+    sinter__leaf_fini(&env, &leaf);
+    sinter__index_cursor_fini(&cursor);
+    sinter__sst_file_close(&file);
+    cr_expect_eq(sinter_memory_used(env.memory), 0);
+    sinter_memory_destroy(env.memory);
+    indexed_file_fini(&many);
+    free(key);
 }

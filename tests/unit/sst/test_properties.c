@@ -24,7 +24,12 @@ static const sinter_sst_properties sample = {.row_count = 1,
                                              .filter_bits_per_key = 10,
                                              .key_types = "INT\nBIGINT",
                                              .row_type = NULL,
-                                             .writer_version = "test"};
+                                             .writer_version = "test",
+                                             .largest_block = 7,
+                                             .largest_key_part = 8,
+                                             .largest_value_part = 9,
+                                             .largest_block_rows = 10,
+                                             .largest_page = 11};
 
 /** A section with one user property "colour". */
 static sinter__buffer
@@ -67,6 +72,9 @@ Test(sst_properties, come_back_as_they_were)
     cr_expect_str_eq(back.key_types, "INT\nBIGINT");
     cr_expect_str_eq(back.row_type, "");
     cr_expect_str_eq(back.writer_version, "test");
+    cr_expect(back.largest_block == 7 && back.largest_key_part == 8);
+    cr_expect(back.largest_value_part == 9 && back.largest_block_rows == 10);
+    cr_expect_eq(back.largest_page, 11);
     cr_expect_str_eq(sinter__sst_find_property((sinter_bytes){bytes.data, bytes.size}, "colour"),
                      "red");
     cr_expect_null(
@@ -79,15 +87,45 @@ Test(sst_properties, a_cut_section_is_refused_wherever_it_is_cut)
     const sinter_env *env = sinter_env_default();
     sinter__buffer bytes = section(env);
     const size_t user_size = 8 + 7 + 4;
+    /* The properties that a file may lack, the last one first. */
+    static const char *const optional[] = {"sinter.largest_page", "sinter.largest_block_rows",
+                                           "sinter.largest_value_part", "sinter.largest_key_part",
+                                           "sinter.largest_block"};
+    enum { OPTIONAL_COUNT = sizeof optional / sizeof optional[0] };
+    size_t whole[OPTIONAL_COUNT + 1] = {bytes.size - user_size};
     sinter_sst_properties back = {0};
 
+    for (size_t i = 0; i < OPTIONAL_COUNT; i++) {
+        whole[i + 1] = whole[i] - (8 + strlen(optional[i]) + 1 + 8);
+        cr_assert_str_eq((const char *)bytes.data + whole[i + 1] + 8, optional[i]);
+    }
     for (size_t size = 0; size < bytes.size; size++) {
-        const bool is_whole = size == bytes.size - user_size;
+        bool is_whole = false;
 
+        for (size_t i = 0; i <= OPTIONAL_COUNT; i++) {
+            is_whole = is_whole || size == whole[i];
+        }
         cr_expect_eq(sinter__sst_get_properties((sinter_bytes){bytes.data, size}, &back) == NULL,
                      is_whole, "%zu bytes", size);
     }
     sinter__buffer_fini(env, &bytes);
+}
+
+Test(sst_properties, the_largest_of_each_kind_may_be_of_different_blocks)
+{
+    const sinter__sst_entry wide = {
+        .value_stored = 100, .value_raw = 900, .key_stored = 60, .key_raw = 70, .rows = 2};
+    const sinter__sst_entry many = {
+        .value_stored = 10, .value_raw = 20, .key_stored = 500, .key_raw = 800, .rows = 90};
+    sinter_sst_properties largest = {0};
+
+    sinter__sst_count_largest(&largest, &wide);
+    cr_expect_eq(largest.largest_block, 100 + 60 + 40);
+    sinter__sst_count_largest(&largest, &many);
+    cr_expect_eq(largest.largest_block, 10 + 500 + 40);
+    cr_expect_eq(largest.largest_key_part, 800);
+    cr_expect_eq(largest.largest_value_part, 900);
+    cr_expect_eq(largest.largest_block_rows, 90);
 }
 
 /** Append one more property to the sample; is it accepted? */

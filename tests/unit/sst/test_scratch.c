@@ -67,6 +67,45 @@ Test(sst_scratch, one_huge_need_is_not_paid_for_ever)
     world_end(&world);
 }
 
+Test(sst_scratch, the_room_of_a_size_is_what_a_scratch_of_it_takes)
+{
+    for (size_t size = 1; size < 1 << 22; size = size * 7 / 4 + 1) {
+        sinter__scratch scratch = {0};
+        sst_world world;
+
+        world_with_budget(&world, 0);
+        cr_assert_eq(sinter__scratch_fit(&world.env, &scratch, size, NULL), SINTER_OK);
+        cr_expect_eq(scratch.capacity, sinter__scratch_room(size));
+        cr_expect_eq(sinter_memory_used(world.env.memory), scratch.capacity);
+        sinter__scratch_fini(&world.env, &scratch);
+        world_end(&world);
+    }
+}
+
+Test(sst_scratch, a_pile_keeps_what_was_put_and_is_counted)
+{
+    sinter__pile pile = {0};
+    sst_world world;
+
+    world_with_budget(&world, 100000);
+    cr_assert_eq(sinter__pile_append(&world.env, &pile, "ab", 2, NULL), SINTER_OK);
+    cr_assert_eq(sinter__pile_append(&world.env, &pile, NULL, 0, NULL), SINTER_OK);
+    for (int i = 0; i < 9000; i++) {
+        cr_assert_eq(sinter__pile_append(&world.env, &pile, "cde", 3, NULL), SINTER_OK);
+    }
+    cr_expect_eq(pile.size, 2 + 9000 * 3);
+    cr_expect_arr_eq(pile.memory.data, "abcdecde", 8);
+    cr_expect_arr_eq(pile.memory.data + pile.size - 3, "cde", 3);
+    cr_expect_geq(sinter_memory_used(world.env.memory), pile.size);
+    while (sinter__pile_append(&world.env, &pile, "cdefghi", 7, NULL) == SINTER_OK) {
+    }
+    cr_expect_leq(pile.size, 100000);
+    cr_expect_arr_eq(pile.memory.data, "abcde", 5, "what was put stays after a refusal");
+    sinter__pile_fini(&world.env, &pile);
+    cr_expect_eq(sinter_memory_used(world.env.memory), 0);
+    world_end(&world);
+}
+
 Test(sst_scratch, every_allocation_may_fail)
 {
     for (uint64_t n = 0; n < 2; n++) {

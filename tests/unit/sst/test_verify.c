@@ -357,6 +357,56 @@ set_value_lengths(simple_file *file)
     sinter__put_le64(key_part(file) + 40, 1);
 }
 
+/** Add one to a number among the properties, and make their checksum right again. */
+static void
+raise_property(simple_file *file, const char *name)
+{
+    uint8_t *begin = file->bytes + sinter__get_le64(file->footer);
+    const size_t size = (size_t)sinter__get_le64(file->footer + 8);
+    const size_t name_size = strlen(name) + 1;
+    uint8_t *place = NULL;
+
+    for (size_t i = 0; i + name_size + 8 <= size; i++) {
+        if (memcmp(begin + i, name, name_size) == 0) {
+            place = begin + i + name_size;
+        }
+    }
+    cr_assert_not_null(place);
+    cr_assert_gt(sinter__get_le64(place), 0);
+    sinter__put_le64(place, sinter__get_le64(place) + 1);
+    sinter__put_le64(file->footer + 16, sinter__hash(begin, size));
+}
+
+static void
+raise_largest_block(simple_file *file)
+{
+    raise_property(file, "sinter.largest_block");
+}
+
+static void
+raise_largest_key_part(simple_file *file)
+{
+    raise_property(file, "sinter.largest_key_part");
+}
+
+static void
+raise_largest_value_part(simple_file *file)
+{
+    raise_property(file, "sinter.largest_value_part");
+}
+
+static void
+raise_largest_block_rows(simple_file *file)
+{
+    raise_property(file, "sinter.largest_block_rows");
+}
+
+static void
+raise_largest_page(simple_file *file)
+{
+    raise_property(file, "sinter.largest_page");
+}
+
 static const forgery forgeries[] = {
     {"keys swapped", swap_keys, true},
     {"a key twice", repeat_key, true},
@@ -374,6 +424,11 @@ static const forgery forgeries[] = {
     {"a block elsewhere", set_block_offset, true},
     {"more index levels", set_level_count, true},
     {"other value lengths", set_value_lengths, true},
+    {"another largest block", raise_largest_block, false},
+    {"another largest key part", raise_largest_key_part, false},
+    {"another largest value part", raise_largest_value_part, false},
+    {"another largest row count", raise_largest_block_rows, false},
+    {"another largest page", raise_largest_page, false},
 };
 
 Test(sst_verify, claims_under_right_checksums_are_checked_too)
