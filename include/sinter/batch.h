@@ -154,6 +154,11 @@ typedef struct sinter_reader_ops {
     sinter_status (*seek)(sinter_reader *reader, sinter_bytes key, sinter_error *err);
     /** Release, in any state. */
     void (*close)(sinter_reader *reader);
+    /** May the block that the next call of `next` would decode hold the key? Told from its bounds
+     *  and its key filter, without reading the block; false: surely not. SINTER_END after the last
+     *  block. NULL, or beyond struct_size: the format can't tell. */
+    sinter_status (*may_hold)(sinter_reader *reader, sinter_bytes key, bool *maybe_out,
+                              sinter_error *err);
 } sinter_reader_ops;
 
 struct sinter_reader {

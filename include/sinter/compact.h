@@ -461,6 +461,9 @@ typedef struct sinter_view sinter_view;
 /**
  * Open a view.
  *
+ * Files outside of the range are not opened. A range that can hold one key only (its end is its
+ * begin and a zero byte) is a look-up: key filters are asked before a block is read.
+ *
  * @param env      allocator, io, memory, clock; borrowed until close
  * @param options  copied; what it points to is borrowed until close. NULL: everything
  * @param out      the new view, NULL after a failure; release with sinter_view_close()
@@ -474,6 +477,22 @@ sinter_view_open(const sinter_env *env, const sinter_view_source *source,
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_view_next(sinter_view *view, sinter_range *ranges, size_t capacity, size_t *count_out,
                  sinter_error *err);
+
+/** What reading a view cost so far. */
+typedef struct sinter_view_counters {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t files_outside;  /* not opened: their keys lie outside of the range */
+    uint64_t files_opened;   /* each time a file was opened */
+    uint64_t files_filtered; /* of these, left before a block was read: index or key filter say that
+                                the one key asked for isn't there */
+    uint64_t blocks_read;
+    uint64_t rows_read;
+} sinter_view_counters;
+
+/** Copy the counters. `out->struct_size` must be set; no more than that is written. */
+SINTER_API void
+sinter_view_counters_get(const sinter_view *view, sinter_view_counters *out);
 
 /** Release; takes NULL. */
 SINTER_API void

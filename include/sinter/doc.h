@@ -109,6 +109,14 @@ sinter_files_doc_load(const sinter_env *env, const char *path,
                       const sinter_files_load_options *options, sinter_files_doc **out,
                       sinter_error *err);
 
+/**
+ * Make a document of one `sst` file, as if a document beside it named this file alone, at level 0.
+ * @return  failures of sinter_sst_open(), SINTER_E_INVALID
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_files_doc_of_file(const sinter_env *env, const char *path, sinter_files_doc **out,
+                         sinter_error *err);
+
 /** Release; takes NULL. */
 SINTER_API void
 sinter_files_doc_destroy(sinter_files_doc *doc);

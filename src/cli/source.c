@@ -38,7 +38,10 @@ load(cli *session, const char *base_dir, uint32_t flags, cli_source *source)
         st = sinter_catalog_open(&session->boot, source->path, SINTER_CATALOG_WRITE,
                                  &source->catalog, &err);
     }
-    if (st == SINTER_OK) {
+    if (st == SINTER_OK && (flags & CLI_SOURCE_FILE) != 0 &&
+        !cli_is_source(session, source->path)) {
+        st = sinter_files_doc_of_file(&session->boot, source->path, &source->doc, &err);
+    } else if (st == SINTER_OK) {
         st = sinter_files_doc_load(&session->boot, source->path, &load_options, &source->doc, &err);
     }
     if (st != SINTER_OK) {

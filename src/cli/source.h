@@ -1,5 +1,5 @@
 /*
- * What a verb works on: a directory with a catalog, or a sinter.files document.
+ * What a verb works on: a directory with a catalog, a sinter.files document, or one data file.
  */
 #ifndef SINTER_CLI_SOURCE_H
 #define SINTER_CLI_SOURCE_H
@@ -20,7 +20,8 @@ typedef struct cli_source {
 } cli_source;
 
 enum {
-    CLI_SOURCE_WRITE = 1u << 0 /* a directory's catalog is locked for changes */
+    CLI_SOURCE_WRITE = 1u << 0, /* a directory's catalog is locked for changes */
+    CLI_SOURCE_FILE = 1u << 1   /* what is no cli_is_source() is a data file, shown alone */
 };
 
 /**

@@ -71,8 +71,8 @@ run(cli *session, void *arguments)
     cli_source source;
     int code;
 
-    code = cli_source_open(session, &args->common, args->common.operands[0], args->base_dir, 0,
-                           &source);
+    code = cli_source_open(session, &args->common, args->common.operands[0], args->base_dir,
+                           CLI_SOURCE_FILE, &source);
     if (code == CLI_EXIT_OK) {
         code = cli_session_start(session, source.options.memory_bytes);
     }
@@ -89,8 +89,11 @@ const cli_verb cli_verb_get = {
     .summary = "print the record with a key",
     .description =
         "Look a key up in the merged view of a directory with a catalog, or of a sinter.files "
-        "document. Give one word per key column, or one word hex:0011... with the encoded key. "
-        "Put -- before a key that begins with a dash.\n\n"
+        "document (a name that ends in .json), or in an sst file. Give one word per key column, or "
+        "one word hex:0011... with the encoded key. Put -- before a key that begins with a "
+        "dash.\n\n"
+        "Only files whose keys span the key are opened, and of those with key filters only blocks "
+        "are read that may hold it. With --verbose a line on standard error counts both.\n\n"
         "Exit code 7 says that there is no such record; nothing is printed then.",
     .examples = "sinter get data/ 42\nsinter get data/ -- -1 blue\n",
     .options = options,

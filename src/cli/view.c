@@ -1,5 +1,6 @@
 #include "cli/view.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -139,6 +140,18 @@ put_rows(view_printer *printer, sinter_view *view, sinter_error *err)
     return st;
 }
 
+static void
+note_counters(const sinter_view *view)
+{
+    sinter_view_counters counters = {.struct_size = (uint32_t)sizeof counters};
+
+    sinter_view_counters_get(view, &counters);
+    cli_note("files outside of the keys %" PRIu64 ", opened %" PRIu64 ", of these left by index or "
+             "filter %" PRIu64 "; blocks read %" PRIu64 ", records %" PRIu64,
+             counters.files_outside, counters.files_opened, counters.files_filtered,
+             counters.blocks_read, counters.rows_read);
+}
+
 static sinter_status
 print_view(cli *session, const cli_source *source, view_printer *printer,
            const sinter_row_options *row_options, sinter_error *err)
@@ -161,6 +174,9 @@ print_view(cli *session, const cli_source *source, view_printer *printer,
     }
     if (st == SINTER_OK) {
         st = put_rows(printer, view, err);
+    }
+    if (view != NULL && session->is_verbose) {
+        note_counters(view);
     }
     sinter_view_close(view);
     sinter_row_writer_destroy(printer->writer);

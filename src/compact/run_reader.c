@@ -1,6 +1,7 @@
 #include "compact/run_reader.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -17,6 +18,12 @@ typedef struct run_reader {
     char *path;            /* of the open file */
     uint64_t rows_in_file; /* read from the open file */
 } run_reader;
+
+/* Size of reader ops that know of filters. */
+#define MAY_HOLD_SIZE (offsetof(sinter_reader_ops, may_hold) + sizeof(void (*)(void)))
+
+static const sinter_reader_ops run_ops_plain;
+static const sinter_reader_ops run_ops_blocks;
 
 static const sinter_file_meta *
 open_file(const run_reader *reader)
@@ -38,7 +45,7 @@ leave_file(run_reader *reader)
 }
 
 static sinter_status
-enter_file(run_reader *reader, sinter_error *err)
+open_inner(run_reader *reader, sinter_error *err)
 {
     const sinter__read_config *config = reader->run.config;
     const sinter_file_meta *file = open_file(reader);
@@ -71,7 +78,53 @@ enter_file(run_reader *reader, sinter_error *err)
         return st;
     }
     config->counters->files_opened++;
+    if (reader->base.ops == NULL) {
+        reader->base.ops = reader->inner->ops->peek != NULL ? &run_ops_blocks : &run_ops_plain;
+    }
     return SINTER_OK;
+}
+
+/* May the open file hold the one key that is looked for? Always true for ranges. */
+static sinter_status
+ask_file(run_reader *reader, bool *maybe_out, sinter_error *err)
+{
+    const sinter__read_config *config = reader->run.config;
+    const sinter_reader_ops *ops = reader->inner->ops;
+    sinter_status st = SINTER_OK;
+
+    *maybe_out = true;
+    if (!config->is_single_key || ops->struct_size < MAY_HOLD_SIZE || ops->may_hold == NULL) {
+        return SINTER_OK;
+    }
+    st = ops->may_hold(reader->inner, config->begin_key, maybe_out, err);
+    if (st == SINTER_END) {
+        *maybe_out = false;
+        return SINTER_OK;
+    }
+    if (st != SINTER_OK) {
+        sinter__fail_file(err, reader->path);
+    }
+    return st;
+}
+
+/* Open the file at file_index, or the first one after it that may hold what is looked for.
+ * SINTER_END: none does. */
+static sinter_status
+enter_file(run_reader *reader, sinter_error *err)
+{
+    while (reader->file_index < reader->run.count) {
+        bool is_possible = false;
+
+        SINTER__CHECK(open_inner(reader, err));
+        SINTER__CHECK(ask_file(reader, &is_possible, err));
+        if (is_possible) {
+            return SINTER_OK;
+        }
+        reader->run.config->counters->files_filtered++;
+        leave_file(reader);
+        reader->file_index++;
+    }
+    return SINTER_END;
 }
 
 /* The open file has no more rows: compare with its metadata and go on to the next one.
@@ -91,7 +144,7 @@ next_file(run_reader *reader, sinter_error *err)
     config->counters->bytes_done += file->file_size;
     leave_file(reader);
     reader->file_index++;
-    return reader->file_index == reader->run.count ? SINTER_END : enter_file(reader, err);
+    return enter_file(reader, err);
 }
 
 static sinter_status
@@ -236,11 +289,11 @@ sinter__run_reader_open(const sinter_env *env, const sinter__run *run, sinter_re
     SINTER__CHECK(SINTER__NEW(env, reader, 1, err));
     reader->env = env;
     reader->run = *run;
-    reader->base.ops = &run_ops_plain;
-    SINTER__TRY(enter_file(reader, err));
-    if (reader->inner->ops->peek != NULL) {
-        reader->base.ops = &run_ops_blocks;
+    st = enter_file(reader, err);
+    if (st != SINTER_OK && st != SINTER_END) {
+        goto out;
     }
+    st = SINTER_OK; /* of no file that counts: a reader at its end */
     *out = &reader->base;
     reader = NULL;
 out:

@@ -9,7 +9,8 @@
 /** What reading cost so far. */
 typedef struct sinter__read_counters {
     uint64_t files_opened;
-    uint64_t blocks_read; /* decoded */
+    uint64_t files_filtered; /* opened, and left again: they don't hold the one key of the range */
+    uint64_t blocks_read;    /* decoded */
     uint64_t rows_read;
     uint64_t bytes_done; /* sizes of the files that were read to their end */
     int64_t read_ns;
@@ -23,6 +24,7 @@ typedef struct sinter__read_config {
     bool keys_only;
     bool has_begin_key;
     bool has_end_key;
+    bool is_single_key;     /* the range is begin_key alone: key filters are asked */
     sinter_bytes begin_key; /* inclusive */
     sinter_bytes end_key;   /* exclusive */
     sinter__read_counters *counters;
@@ -40,7 +42,8 @@ typedef struct sinter__run {
 } sinter__run;
 
 /**
- * Open a run's first file; the others follow when it is drained.
+ * Open a run's first file; the others follow when it is drained. When a single key is looked for,
+ * files whose index or key filter say that it isn't there are left at once.
  *
  * Batches carry the age rank of their file as origin. Stored blocks can be peeked at and taken if
  * the format has them. What a file holds is compared with its metadata: keys outside of its range

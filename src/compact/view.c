@@ -5,6 +5,7 @@
  * is drained. Files and sections outside of the asked range are left alone.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -20,6 +21,7 @@ struct sinter_view {
     sinter__read_counters read;
     sinter_partition *partition;
     size_t next_section;
+    uint64_t files_outside;       /* of the range */
     sinter__section_merge *merge; /* of the current section */
     sinter_rewrite_run *runs;     /* room for the runs of any section */
 };
@@ -42,10 +44,11 @@ wanted_runs(sinter_view *view, size_t section)
     size_t used = 0;
 
     for (size_t r = 0; r < run_count; r++) {
-        size_t count = 0;
+        size_t file_count = 0;
         size_t first = 0;
         const sinter_file_meta *const *files =
-            sinter_partition_run(view->partition, section, r, &count);
+            sinter_partition_run(view->partition, section, r, &file_count);
+        size_t count = file_count;
 
         assert(count > 0);
         while (first < count && !is_wanted(view, files[first])) {
@@ -54,6 +57,7 @@ wanted_runs(sinter_view *view, size_t section)
         while (count > first && !is_wanted(view, files[count - 1])) {
             count--;
         }
+        view->files_outside += file_count - (count - first);
         if (first < count) {
             view->runs[used++] =
                 (sinter_rewrite_run){.files = files + first, .count = count - first};
@@ -78,6 +82,16 @@ open_next_section(sinter_view *view, sinter_error *err)
         }
     }
     return SINTER_END;
+}
+
+/* Between a key and the same with a zero byte behind it no other key can lie. */
+static bool
+is_single_key(const sinter_view_options *v)
+{
+    return v->has_begin_key && v->has_end_key && v->end_key.size == v->begin_key.size + 1 &&
+           v->end_key.data[v->begin_key.size] == 0 &&
+           (v->begin_key.size == 0 ||
+            memcmp(v->begin_key.data, v->end_key.data, v->begin_key.size) == 0);
 }
 
 static sinter_status
@@ -119,6 +133,7 @@ configure(sinter_view *view, const sinter_view_source *source)
     config->read.keys_only = view->view.keys_only && source->order == NULL;
     config->read.has_begin_key = view->view.has_begin_key;
     config->read.has_end_key = view->view.has_end_key;
+    config->read.is_single_key = is_single_key(&view->view);
     config->read.begin_key = view->view.begin_key;
     config->read.end_key = view->view.end_key;
     config->read.counters = &view->read;
@@ -192,6 +207,23 @@ sinter_view_next(sinter_view *view, sinter_range *ranges, size_t capacity, size_
         }
     }
     return st;
+}
+
+void
+sinter_view_counters_get(const sinter_view *view, sinter_view_counters *out)
+{
+    const sinter_view_counters counters = {
+        .struct_size = out->struct_size,
+        .files_outside = view->files_outside,
+        .files_opened = view->read.files_opened,
+        .files_filtered = view->read.files_filtered,
+        .blocks_read = view->read.blocks_read,
+        .rows_read = view->read.rows_read,
+    };
+    const size_t size = out->struct_size;
+
+    assert(size >= sizeof out->struct_size);
+    memcpy(out, &counters, size < sizeof counters ? size : sizeof counters);
 }
 
 void

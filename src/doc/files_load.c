@@ -366,3 +366,47 @@ out:
     sinter__arena_fini(&arena);
     return st;
 }
+
+/* Lists of one file of which nothing but the name is known yet. */
+static sinter_status
+put_single_file(sinter_files_doc *doc, const char *path, sinter_error *err)
+{
+    const char *slash = strrchr(path, '/');
+
+    SINTER__CHECK(sinter__doc_room(&doc->arena, 1, sizeof *doc->files, (void **)&doc->files, err));
+    SINTER__CHECK(
+        sinter__doc_room(&doc->arena, 1, sizeof *doc->extras, (void **)&doc->extras, err));
+    SINTER__CHECK(sinter__doc_room(&doc->arena, 1, sizeof *doc->given, (void **)&doc->given, err));
+    doc->files[0] = (sinter_file_meta){.struct_size = (uint32_t)sizeof doc->files[0],
+                                       .delete_row_count = -1,
+                                       .file_source = SINTER_FILE_SOURCE_UNKNOWN,
+                                       .upgraded_from = -1};
+    doc->content.files = doc->files;
+    doc->content.file_count = 1;
+    return sinter__arena_strdup(&doc->arena, slash == NULL ? path : slash + 1,
+                                &doc->files[0].file_name, err);
+}
+
+sinter_status
+sinter_files_doc_of_file(const sinter_env *env, const char *path, sinter_files_doc **out,
+                         sinter_error *err)
+{
+    sinter_files_doc *made = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, path != NULL && env->io != NULL);
+    SINTER__TRY(SINTER__NEW(env, made, 1, err));
+    made->env = env;
+    made->arena.env = env;
+    sinter_files_init(&made->content);
+    SINTER__TRY(put_single_file(made, path, err));
+    SINTER__TRY(resolve_base(made, path, NULL, err));
+    SINTER__TRY(complete_file(made, 0, err));
+    *out = made;
+    made = NULL;
+out:
+    sinter_files_doc_destroy(made);
+    return st;
+}

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/load.h"
 #include "sst/block.h"
+#include "sst/filter.h"
 #include "sst/payload.h"
 #include "sst/span.h"
 
@@ -252,6 +253,35 @@ load_filters(sst_reader *self, const sinter__leaf *leaf, sinter_error *err)
 }
 
 static sinter_status
+reader_may_hold(sinter_reader *reader, sinter_bytes key, bool *maybe_out, sinter_error *err)
+{
+    sst_reader *self = self_of(reader);
+    const sinter__sst_entry *entry = NULL;
+    const sinter__leaf *leaf = NULL;
+    sinter_bytes filter = {NULL, 0};
+    sinter_status st = SINTER_OK;
+
+    if (self->failed != SINTER_OK) {
+        return refuse_failed(self, err);
+    }
+    SINTER__TRY(sinter__span_peek(&self->spans, &entry, &leaf, err));
+    *maybe_out = sinter__key_compare(entry->first_key, key) <= 0 &&
+                 sinter__key_compare(key, entry->last_key) <= 0;
+    if (!*maybe_out || entry->filter_size == 0) {
+        goto out;
+    }
+    SINTER__TRY(load_filters(self, leaf, err));
+    filter = (sinter_bytes){self->filters.data + entry->filter_offset, entry->filter_size};
+    if (!sinter__filter_ok(filter)) {
+        SINTER__FAIL_AT(err, SINTER_E_CORRUPT, self->file.path,
+                        leaf->filter_offset + entry->filter_offset, "a key filter is malformed");
+    }
+    *maybe_out = sinter__filter_may_hold(filter, key);
+out:
+    return settle(self, st, err);
+}
+
+static sinter_status
 take_block(sst_reader *self, sinter_error *err)
 {
     const sinter__sst_entry *entry = NULL;
@@ -355,6 +385,7 @@ static const sinter_reader_ops reader_ops = {
     .take = reader_take,
     .seek = reader_seek,
     .close = reader_close,
+    .may_hold = reader_may_hold,
 };
 
 /** Read the options, when the file is open. */

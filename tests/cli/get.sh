@@ -30,3 +30,28 @@ same "$out" '{"a":2,"b":"y,z","v":"2"}'
 s 0 get multi 2,y,z
 same "$out" '{"a":2,"b":"y,z","v":"2"}'
 s 7 get multi 2 x
+
+# files whose keys don't span the key are not opened, filters save blocks
+for n in 1 2 3; do
+    rows $((n * 1000)) $((n * 1000 + 900)) "$n" | grep -v '0,' >g.csv
+    s 0 ingest -q filtered g.csv --key id:BIGINT --sinter.filter.bits-per-key 30
+done
+s 0 get filtered 2001 -v
+same "$out" '{"id":2001,"name":"2 2001"}'
+has "$err" "files outside of the keys 2, opened 1, of these left by index or filter 0; blocks read 1,"
+s 7 get filtered 2010 -v
+has "$err" "files outside of the keys 2, opened 1, of these left by index or filter 1; blocks read 0, records 0"
+s 7 get filtered 9999 -v
+has "$err" "files outside of the keys 3, opened 0,"
+
+# one file alone
+file=$(json '"filtered/" + d["files"][0]["file_name"]' <filtered/CATALOG.json)
+s 0 get "$file" 1001
+same "$out" '{"id":1001,"name":"1 1001"}'
+s 7 get "$file" 1010 -v
+has "$err" "blocks read 0"
+s 4 get none.sst 1
+one_line
+cp m.csv odd.sst
+s 3 get odd.sst 1
+has "$err" "odd.sst"

@@ -61,3 +61,23 @@ s 4 scan missing
 one_line
 has "$err" missing
 s 4 scan dir/a/b
+
+# one file alone: its records, deletes on request
+rows 1 20 one >a.csv
+s 0 ingest -q alone a.csv --key id:BIGINT
+rows 5 8 gone >b.csv
+s 0 ingest -q alone b.csv --deletes
+for file in alone/*.sst; do
+    "$SINTER" scan "$file" --deletes
+done >.files
+same "$(wc -l <.files)" 24
+same "$(grep -c '"_kind":"-D"' .files)" 4
+s 0 scan alone --count
+same "$out" 16
+s 0 scan "$(ls alone/*.sst | head -1)" --count --json
+has "$out" '"count":'
+s 0 scan "$(ls -S alone/*.sst | head -1)" --begin 3 --end 5 --format csv --no-header
+same "$out" "3,one 3
+4,one 4"
+s 4 scan none.sst
+one_line

@@ -274,3 +274,63 @@ Test(doc_files_load, every_allocation_may_fail)
     }
     bucket_fini(&b);
 }
+
+Test(doc_files_load, a_single_file_is_a_document_of_itself)
+{
+    char names[2][64];
+    char path[80];
+    sinter_files_doc *doc = NULL;
+    const sinter_files *files;
+    sinter_error err = SINTER_ERROR_INIT;
+    size_t count = 7;
+    bucket b;
+
+    prepare(&b, names);
+    (void)snprintf(path, sizeof path, "db/%s", names[0]);
+    cr_assert_eq(sinter_files_doc_of_file(&b.env, path, &doc, &err), SINTER_OK, "%s", err.text);
+    files = sinter_files_doc_get(doc);
+    cr_assert_eq(files->file_count, 1);
+    cr_expect_str_eq(files->files[0].file_name, names[0]);
+    cr_expect_eq(files->files[0].row_count, 2);
+    cr_expect_eq(files->files[0].level, 0);
+    cr_expect_str_eq(sinter_files_doc_base_dir(doc), "db");
+    cr_expect_str_eq(files->key_types, "INT NOT NULL");
+    cr_expect_not_null(sinter_files_doc_row_type(doc));
+    cr_expect_not_null(sinter_files_doc_key_codec(doc));
+    cr_expect_null(sinter_files_doc_unit(doc, &count));
+    sinter_files_doc_destroy(doc);
+    cr_expect_eq(sinter_files_doc_of_file(&b.env, "db/none.sst", &doc, &err), SINTER_E_NOT_FOUND);
+    cr_expect_null(doc);
+    cr_expect_eq(sinter_files_doc_of_file(&b.env,
+                                          "db/"
+                                          "CATALOG.json",
+                                          &doc, &err),
+                 SINTER_E_CORRUPT);
+    cr_expect_eq(sinter_files_doc_of_file(&b.env, NULL, &doc, &err), SINTER_E_INVALID);
+    bucket_fini(&b);
+}
+
+Test(doc_files_load, every_allocation_of_a_single_file_may_fail)
+{
+    sinter_status st = SINTER_E_NOMEM;
+
+    for (uint64_t n = 0; st != SINTER_OK; n++) {
+        char names[2][64];
+        char path[80];
+        sinter_files_doc *doc = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+        fault_alloc fault;
+        bucket b;
+
+        prepare(&b, names);
+        (void)snprintf(path, sizeof path, "db/%s", names[0]);
+        fault_alloc_init(&fault, n);
+        b.env.allocator = fault.env.allocator;
+        st = sinter_files_doc_of_file(&b.env, path, &doc, &err);
+        cr_assert_eq(err.status, st, "%s", err.text);
+        cr_assert(st == SINTER_OK || (st == SINTER_E_NOMEM && doc == NULL));
+        sinter_files_doc_destroy(doc);
+        cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
+        bucket_fini(&b);
+    }
+}

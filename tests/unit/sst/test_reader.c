@@ -45,6 +45,45 @@ Test(sst_reader, yields_what_was_written)
     sst_world_fini(&world);
 }
 
+Test(sst_reader, a_block_tells_unread_whether_it_may_hold_a_key)
+{
+    static const struct {
+        const char *key;
+        bool with_filter;
+        bool without;
+    } cases[] = {{"apple", true, true},
+                 {"banana", true, true},
+                 {"cherry", true, true},
+                 {"blueberry", false, true},
+                 {"aaa", false, false},
+                 {"dates", false, false}};
+    const test_run run = run_of(fruits, 3);
+
+    for (int filtered = 0; filtered < 2; filtered++) {
+        const sst_plan plan = {.options = {.filter_bits_per_key = filtered != 0 ? 30 : 0}};
+        sinter_reader *reader = NULL;
+        const sinter_batch *batch = NULL;
+        bool maybe = false;
+        sst_world world;
+
+        sst_world_init(&world);
+        cr_assert_eq(sst_write(&world.env, "a.sst", &run, &plan, NULL, NULL), SINTER_OK);
+        cr_assert_eq(sinter__sst_reader_open(NULL, &world.env, "a.sst", NULL, &reader, NULL),
+                     SINTER_OK);
+        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+            cr_assert_eq(reader->ops->may_hold(reader, test_text(cases[i].key), &maybe, NULL),
+                         SINTER_OK);
+            cr_expect_eq(maybe, filtered != 0 ? cases[i].with_filter : cases[i].without, "%s",
+                         cases[i].key);
+        }
+        cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+        cr_expect_eq(batch->row_count, 3, "asking moved nothing");
+        cr_expect_eq(reader->ops->may_hold(reader, test_text("apple"), &maybe, NULL), SINTER_END);
+        reader->ops->close(reader);
+        sst_world_fini(&world);
+    }
+}
+
 /** A shape and a plan that follow from a seed. */
 static void
 random_case(test_rng *rng, sst_shape *shape, sst_plan *plan)
