@@ -51,12 +51,8 @@ Test(sst_reader, a_block_tells_unread_whether_it_may_hold_a_key)
         const char *key;
         bool with_filter;
         bool without;
-    } cases[] = {{"apple", true, true},
-                 {"banana", true, true},
-                 {"cherry", true, true},
-                 {"blueberry", false, true},
-                 {"aaa", false, false},
-                 {"dates", false, false}};
+    } cases[] = {{"apple", true, true},      {"banana", true, true}, {"cherry", true, true},
+                 {"blueberry", false, true}, {"aaa", false, false},  {"dates", false, false}};
     const test_run run = run_of(fruits, 3);
 
     for (int filtered = 0; filtered < 2; filtered++) {
