@@ -185,15 +185,17 @@ decode_winner(loser_tree *tree, sinter__sink *sink, sinter_error *err)
     return SINTER_OK;
 }
 
-/* Of all versions of the key of `row`, whose input has left it already, put the newest. */
+/* Of all versions of the key of `row`, whose input has left it already, put the newest. The winner
+ * is another version. */
 static sinter_status
 take_newest(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint32_t row,
             sinter_error *err)
 {
     const sinter_bytes key = sinter_batch_key(batch, row);
+    const uint64_t prefix = tree->prefixes[0];
     sinter_row newest = {batch, row};
 
-    while (winner_has_key(tree, key)) {
+    do {
         const sinter__input *input = &tree->inputs[tree->indexes[0]];
         const sinter_row other = {input->batch, input->row};
 
@@ -204,12 +206,13 @@ take_newest(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uin
         newest = sinter__version_compare(&other, &newest) > 0 ? other : newest;
         sink->counters.superseded++;
         advance_in_group(tree);
-    }
+    } while (tree->prefixes[0] == prefix && winner_has_key(tree, key));
     sinter__sink_row(sink, newest.batch, newest.index);
     return SINTER_OK;
 }
 
-/* Collect and reduce all versions of the key of `row`, whose input has left it already. */
+/* Collect and reduce all versions of the key of `row`, whose input has left it already. The winner
+ * is another version. */
 static sinter_status
 take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint32_t row,
            sinter_error *err)
@@ -219,6 +222,7 @@ take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint
     if (sink->keeps_newest) {
         return take_newest(tree, sink, batch, row, err);
     }
+    assert(winner_has_key(tree, key));
     SINTER__CHECK(sinter__sink_group_add(tree->env, sink, batch, row, err));
     while (winner_has_key(tree, key)) {
         const sinter__input *input = &tree->inputs[tree->indexes[0]];
