@@ -41,6 +41,7 @@ def figures(bench, results):
         "io": first["io"],
         "io_reads": first["io_reads"],
         "io_read_bytes": first["io_read_bytes"],
+        "io_ring_calls": first["io_ring_calls"],
         "library": first["library"],
     }
 

@@ -162,10 +162,11 @@ bench_report_print(const bench_report *report)
            "\"rss_peak_mib\":%.2f,\"file_bytes_in\":%" PRIu64 ",\"file_bytes_out\":%" PRIu64
            ",\"blocks_in\":%" PRIu64 ",\"blocks_passed\":%" PRIu64 ",\"io\":\"%s\""
            ",\"io_reads\":%" PRIu64 ",\"io_read_bytes\":%" PRIu64 ",\"io_writes\":%" PRIu64
-           ",\"library\":\"%s\"}\n",
+           ",\"io_ring_calls\":%" PRIu64 ",\"library\":\"%s\"}\n",
            report->cpu_s, report->user_s, report->wall_s, report->rss_mib, report->rss_peak_mib,
            report->file_bytes_in, report->file_bytes_out, report->blocks_in, report->blocks_passed,
-           report->io, report->io_reads, report->io_read_bytes, report->io_writes, report->library);
+           report->io, report->io_reads, report->io_read_bytes, report->io_writes,
+           report->io_ring_calls, report->library);
 }
 
 void

@@ -48,6 +48,7 @@ typedef struct bench_report {
     uint64_t blocks_in; /* stored blocks of the inputs; 0: not known */
     uint64_t blocks_passed;
     uint64_t io_reads;
+    uint64_t io_ring_calls; /* of sinter: reads and writes through io_uring */
     uint64_t io_read_bytes;
     uint64_t io_writes;
     const char *io;      /* backend that served the reads */

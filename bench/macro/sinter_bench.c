@@ -260,6 +260,7 @@ report_counters(bench_report *report, const sinter_compact_result *result, const
     report->file_bytes_out = counters->bytes_written + counters->bytes_upgraded;
     report->blocks_passed = counters->merge.blocks_passed;
     report->io_reads = calls.reads;
+    report->io_ring_calls = calls.ring_calls;
     report->io_read_bytes = calls.read_bytes;
     report->io_writes = calls.writes;
     report->io = sinter_io_name(io);

@@ -128,13 +128,16 @@ typedef struct sinter_io_counters {
     uint64_t written_bytes;
     uint64_t syncs;
     uint64_t registered_buffers; /* io_uring: buffers that the kernel accepted */
+    uint64_t ring_calls;         /* io_uring: reads and writes that went through the ring */
 } sinter_io_counters;
 
 /** Which backend sinter_io_create() makes. */
 typedef enum sinter_io_kind {
-    SINTER_IO_AUTO = 0, /* io_uring, or posix where the kernel refuses it (one log event) */
+    /** io_uring, or posix where the kernel refuses it (one log event). Files of a file system in
+     *  memory are read and written by plain calls, which are faster there. */
+    SINTER_IO_AUTO = 0,
     SINTER_IO_POSIX = 1,
-    SINTER_IO_URING = 2, /* fails where the kernel refuses it */
+    SINTER_IO_URING = 2, /* for every file; fails where the kernel refuses it */
     SINTER_IO_MEMORY = 3
 } sinter_io_kind;
 

@@ -55,19 +55,21 @@ options_read(const sinter_io_options *given, sinter_io_options *out, sinter_erro
 }
 
 static sinter_status
-create_uring(const sinter_env *env, const sinter_io_options *options, sinter_io **out,
-             sinter_error *err)
+create_uring(const sinter_env *env, const sinter_io_options *options, bool is_ring_only,
+             sinter_io **out, sinter_error *err)
 {
 #ifdef SINTER_HAVE_URING
     const sinter__uring_setup setup = {.queue_depth = options->queue_depth,
                                        .buffer_count = options->buffer_count,
                                        .buffer_bytes = options->buffer_bytes,
+                                       .is_ring_only = is_ring_only,
                                        .calls = &sinter__posix_calls_system};
 
     return sinter__uring_create(env, &setup, out, err);
 #else
     (void)env;
     (void)options;
+    (void)is_ring_only;
     (void)out;
     return SINTER__ERR_SYS(err, SINTER_E_UNSUPPORTED, ENOSYS, NULL, -1,
                            "this build has no io_uring");
@@ -80,7 +82,7 @@ create_best(const sinter_env *env, const sinter_io_options *options, sinter_io *
             sinter_error *err)
 {
     sinter_error refusal = SINTER_ERROR_INIT;
-    const sinter_status st = create_uring(env, options, out, &refusal);
+    const sinter_status st = create_uring(env, options, false, out, &refusal);
 
     if (st == SINTER_E_UNSUPPORTED) {
         SINTER__CHECK(sinter__posix_create(env, &sinter__posix_calls_system, out, err));
@@ -109,7 +111,7 @@ sinter_io_create(const sinter_env *env, sinter_io_kind kind, const sinter_io_opt
     case SINTER_IO_POSIX:
         return sinter__posix_create(env, &sinter__posix_calls_system, out, err);
     case SINTER_IO_URING:
-        return create_uring(env, &known, out, err);
+        return create_uring(env, &known, true, out, err);
     case SINTER_IO_MEMORY:
         return sinter__memory_create(env, out, err);
     default:
@@ -159,6 +161,7 @@ sinter_io_counters_get(const sinter_io *io, sinter_io_counters *out)
         counters.written_bytes = atomic_load(&base->written_bytes);
         counters.syncs = atomic_load(&base->syncs);
         counters.registered_buffers = atomic_load(&base->registered_buffers);
+        counters.ring_calls = atomic_load(&base->ring_calls);
     }
     memcpy(out, &counters, size);
 }

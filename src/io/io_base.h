@@ -28,6 +28,7 @@ typedef struct sinter__io_base {
     _Atomic uint64_t written_bytes;
     _Atomic uint64_t syncs;
     _Atomic uint64_t registered_buffers;
+    _Atomic uint64_t ring_calls;
 } sinter__io_base;
 
 static inline void

@@ -5,6 +5,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#if defined(__linux__)
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#endif
+
 static int
 call_open(const char *path, int flags, mode_t mode)
 {
@@ -25,6 +30,19 @@ static int
 call_stat_file(int fd, struct stat *out)
 {
     return fstat(fd, out);
+}
+
+static bool
+call_is_in_memory(int fd)
+{
+#if defined(__linux__)
+    struct statfs about;
+
+    return fstatfs(fd, &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
+#else
+    (void)fd;
+    return false;
+#endif
 }
 
 static int
@@ -53,6 +71,7 @@ const sinter__posix_calls sinter__posix_calls_system = {
     .sync_data = call_sync_data,
     .sync_all = fsync,
     .stat_file = call_stat_file,
+    .is_in_memory = call_is_in_memory,
     .set_flags = call_set_flags,
     .lock = call_lock,
     .link = call_link,

@@ -5,6 +5,7 @@
 #ifndef SINTER_IO_POSIX_CALLS_H
 #define SINTER_IO_POSIX_CALLS_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -17,6 +18,7 @@ typedef struct sinter__posix_calls {
     int (*sync_data)(int fd); /* fdatasync */
     int (*sync_all)(int fd);  /* fsync */
     int (*stat_file)(int fd, struct stat *out);
+    bool (*is_in_memory)(int fd);        /* does its file system keep files in memory (fstatfs)? */
     int (*set_flags)(int fd, int flags); /* fcntl F_SETFL */
     int (*lock)(int fd);                 /* flock, exclusive, not waiting */
     int (*link)(const char *source, const char *target, int flags);

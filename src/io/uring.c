@@ -8,6 +8,11 @@
  * there are buffers. Names, directories and locks are those of the posix backend, and so is every
  * way out: what direct io can't finish (a tail, a short count) the posix functions do.
  *
+ * Files of a file system in memory are the exception: reading one never waits for a device, and the
+ * kernel can't do it without blocking either, so that each request would travel to a worker thread
+ * and back. They are plain files of the posix backend, unless everything has to go through the
+ * ring.
+ *
  * A file is confined: its lists need no lock. The ring and the buffers are shared and have one
  * each.
  */
@@ -38,6 +43,7 @@ typedef struct uring_io {
     sinter__ring ring;
     buffer_pool pool;
     size_t slot_bytes;
+    bool is_ring_only;
     pid_t owner; /* a ring doesn't survive a fork */
 } uring_io;
 
@@ -253,6 +259,7 @@ slot_submit(uring_file *file, write_slot *slot, size_t size)
     slot->size = size;
     slot->is_flying = true;
     sinter__io_count(&file->posix.io->base.writes, 1);
+    sinter__io_count(&file->posix.io->base.ring_calls, 1);
     sinter__ring_start(&uring_of(file)->ring, &request, 1);
     file->posix.flushed_bytes += size;
     file->filled = 0;
@@ -466,6 +473,7 @@ read_prepare(uring_file *file, read_slot *slot, const sinter_io_range *range, si
         SINTER__CHECK(bounce_init(file, slot, err));
     }
     sinter__io_count(&file->posix.io->base.reads, 1);
+    sinter__io_count(&file->posix.io->base.ring_calls, slot->is_deferred ? 0 : 1);
     return SINTER_OK;
 }
 
@@ -678,11 +686,25 @@ uring_close(sinter_io_file *base)
     sinter__posix_close(base);
 }
 
+/* Bytes of the open file move by the ring, or by plain calls. */
+static void
+choose_way(const uring_io *uring, sinter_io_file *base)
+{
+    const uring_file *file = uring_file_of(base);
+
+    assert(base->ops == &sinter__uring_ops);
+    if (!uring->is_ring_only && uring->posix.calls->is_in_memory(file->posix.fd)) {
+        base->ops = &sinter__posix_ops;
+    }
+}
+
 static sinter_status
 uring_open(sinter_io *io, const char *path, uint32_t flags, sinter_io_file **out, sinter_error *err)
 {
     assert(((uring_io *)io)->owner == getpid());
-    return sinter__posix_open(io, path, flags, out, err);
+    SINTER__CHECK(sinter__posix_open(io, path, flags, out, err));
+    choose_way((uring_io *)io, *out);
+    return SINTER_OK;
 }
 
 static sinter_status
@@ -690,7 +712,9 @@ uring_create_file(sinter_io *io, const char *dir, uint32_t flags, sinter_io_file
                   sinter_error *err)
 {
     assert(((uring_io *)io)->owner == getpid());
-    return sinter__posix_create_file(io, dir, flags, out, err);
+    SINTER__CHECK(sinter__posix_create_file(io, dir, flags, out, err));
+    choose_way((uring_io *)io, *out);
+    return SINTER_OK;
 }
 
 static void
@@ -740,6 +764,7 @@ sinter__uring_create(const sinter_env *env, const sinter__uring_setup *setup, si
     sinter__posix_init(&uring->posix, &sinter__uring_ops, env, setup->calls);
     uring->posix.file_bytes = sizeof(uring_file);
     uring->slot_bytes = setup->buffer_bytes;
+    uring->is_ring_only = setup->is_ring_only;
     uring->owner = getpid();
     if (pthread_mutex_init(&uring->pool.mutex, NULL) != 0) {
         sinter__free(env, uring);

@@ -12,6 +12,7 @@ typedef struct sinter__uring_setup {
     unsigned queue_depth;
     unsigned buffer_count;
     unsigned buffer_bytes;
+    bool is_ring_only;                /* files that lie in memory go through the ring as well */
     const sinter__posix_calls *calls; /* borrowed */
     const sinter__ring_hooks *hooks;  /* borrowed; NULL: none */
 } sinter__uring_setup;

@@ -328,6 +328,7 @@ Test(field_faults, f18_one_byte_or_a_random_part_at_a_time_gives_the_same_files_
         const sinter__uring_setup setup = {.queue_depth = 8,
                                            .buffer_count = 4,
                                            .buffer_bytes = 65536,
+                                           .is_ring_only = true,
                                            .calls = &calls,
                                            .hooks = &hooks};
         sinter_io *io = NULL;

@@ -136,6 +136,26 @@ make_uring_tiny(const sinter_env *env, sinter_io **out, sinter_error *err)
     return sinter_io_create(env, SINTER_IO_URING, &options, out, err);
 }
 
+static bool
+always(int fd)
+{
+    (void)fd;
+    return true;
+}
+
+/* All files are said to lie in memory: plain calls instead of the ring. */
+static sinter_status
+make_uring_plain(const sinter_env *env, sinter_io **out, sinter_error *err)
+{
+    static sinter__posix_calls calls;
+    const sinter__uring_setup setup = {
+        .queue_depth = 4, .buffer_count = 2, .buffer_bytes = 8192, .calls = &calls};
+
+    calls = sinter__posix_calls_system;
+    calls.is_in_memory = always;
+    return sinter__uring_create(env, &setup, out, err);
+}
+
 static int
 submit_moody(void *ctx)
 {
@@ -164,6 +184,7 @@ make_uring_moody(const sinter_env *env, sinter_io **out, sinter_error *err)
     sinter__uring_setup setup = {.queue_depth = 4,
                                  .buffer_count = 2,
                                  .buffer_bytes = 8192,
+                                 .is_ring_only = true,
                                  .calls = &moody_calls,
                                  .hooks = &moody_hooks};
 
@@ -184,6 +205,10 @@ const backend backends[] = {
     {.name = "memory", .make = make_memory, .is_memory = true},
 #ifdef SINTER_HAVE_URING
     {.name = "io_uring", .make = make_uring, .is_uring = true},
+    {.name = "io_uring, files in memory",
+     .make = make_uring_plain,
+     .is_uring = true,
+     .is_ringless = true},
     {.name = "io_uring, direct", .make = make_uring, .is_uring = true, .flags = SINTER_IO_DIRECT},
     {.name = "io_uring, tiny", .make = make_uring_tiny, .is_uring = true},
     {.name = "io_uring, tiny, direct",

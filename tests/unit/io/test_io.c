@@ -142,6 +142,8 @@ Test(io_io, counters_tell_what_was_moved)
                      (unsigned long long)counters.written_bytes);
         cr_expect_eq(counters.read_bytes, 100, "%s", bench.kind->name);
         cr_expect(counters.reads >= 1 && counters.writes >= 1, "%s", bench.kind->name);
+        cr_expect_eq(counters.ring_calls > 0, bench.kind->is_uring && !bench.kind->is_ringless,
+                     "%s: %llu", bench.kind->name, (unsigned long long)counters.ring_calls);
         cr_expect(counters.syncs >= 2, "%s: data and directory", bench.kind->name);
         bench_io_fini(&bench);
     }

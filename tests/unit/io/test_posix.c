@@ -167,8 +167,11 @@ static const backend bad = {.name = "posix, sabotaged", .make = make_bad};
 static sinter_status
 make_bad_uring(const sinter_env *env, sinter_io **out, sinter_error *err)
 {
-    const sinter__uring_setup setup = {
-        .queue_depth = 8, .buffer_count = 4, .buffer_bytes = 4096, .calls = &bad_calls};
+    const sinter__uring_setup setup = {.queue_depth = 8,
+                                       .buffer_count = 4,
+                                       .buffer_bytes = 4096,
+                                       .is_ring_only = true,
+                                       .calls = &bad_calls};
 
     return sinter__uring_create(env, &setup, out, err);
 }
