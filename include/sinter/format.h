@@ -41,6 +41,15 @@ typedef struct sinter_write_options {
     const char *row_type;  /* row type as JSON; NULL: opaque values. Borrowed */
 } sinter_write_options;
 
+/** What reading a file takes, as the file says. */
+typedef struct sinter_footprint {
+    uint32_t struct_size;
+    uint32_t block_rows;       /* at most in a block */
+    uint64_t key_part_bytes;   /* of the largest block's keys, decoded */
+    uint64_t value_part_bytes; /* of the largest block's values, decoded */
+    uint64_t reader_bytes;     /* of the memory budget, at most, while a reader is open */
+} sinter_footprint;
+
 /** A format. `self` is passed back to each function. Immutable. */
 typedef struct sinter_format {
     uint32_t struct_size;
@@ -56,6 +65,15 @@ typedef struct sinter_format {
     sinter_status (*open_writer)(void *self, const sinter_env *env, const char *path,
                                  const sinter_write_options *options, sinter_writer **out,
                                  sinter_error *err);
+    /** Learn what a reader with these options will take, without reading blocks. SINTER_END: the
+     *  file doesn't say. NULL, or beyond struct_size: the format's files never say. */
+    sinter_status (*measure)(void *self, const sinter_env *env, const char *path,
+                             const sinter_read_options *options, sinter_footprint *out,
+                             sinter_error *err);
+    /** Bytes of the memory budget that a writer takes for rows of blocks like these (the largest
+     *  of each number over all files). NULL, or beyond struct_size: not known. */
+    uint64_t (*writer_bytes)(void *self, const sinter_write_options *options,
+                             const sinter_footprint *blocks);
 } sinter_format;
 
 /** The built-in sorted file format (docs/sst-format.md). Static. */

@@ -28,3 +28,18 @@ sinter__struct_load(void *target, size_t size, const void *source, const char *n
     memcpy(target, &own_size, sizeof own_size);
     return SINTER_OK;
 }
+
+void
+sinter__struct_store(void *target, const void *source, size_t size)
+{
+    uint32_t given = 0;
+
+    memcpy(&given, target, sizeof given);
+    assert(size >= sizeof given);
+    assert(given >= sizeof given);
+    memcpy(target, source, given < size ? given : size);
+    if (given > size) {
+        memset((uint8_t *)target + size, 0, given - size);
+    }
+    memcpy(target, &given, sizeof given);
+}

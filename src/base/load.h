@@ -21,4 +21,16 @@ sinter_status
 sinter__struct_load(void *target, size_t size, const void *source, const char *name,
                     sinter_error *err);
 
+/**
+ * Copy a struct that begins with its size to where a caller made room for it.
+ *
+ * No more is written than the caller's struct_size says, which is kept. What a longer one has
+ * beyond `size` becomes zero.
+ *
+ * @param target  the caller's, with struct_size set
+ * @param source  `size` bytes
+ */
+void
+sinter__struct_store(void *target, const void *source, size_t size);
+
 #endif

@@ -60,6 +60,36 @@ sinter__codec_bound(int codec, size_t raw_size)
     return codec == SINTER_CODEC_ZSTD ? ZSTD_compressBound(raw_size) : raw_size;
 }
 
+uint64_t
+sinter__codec_encoder_bytes(int codec, int level, uint64_t raw_size)
+{
+    /* Of zstd 1.5: tables grow with the level and are cut to the size of what is encoded. */
+    static const struct {
+        int level;
+        uint64_t bytes;
+    } largest[] = {{2, 1 << 20},   {3, 3 << 19},   {4, 3 << 20},  {9, 16 << 20},
+                   {12, 56 << 20}, {15, 72 << 20}, {19, 96 << 20}};
+    uint64_t size = 64 << 10;
+    uint64_t bytes = (uint64_t)1 << 30;
+
+    if (codec != SINTER_CODEC_ZSTD) {
+        return 0;
+    }
+    while (size < raw_size && size < SINTER_BLOCK_BYTES_MAX) {
+        size *= 2;
+    }
+    for (size_t i = sizeof largest / sizeof largest[0]; i > 0; i--) {
+        bytes = level <= largest[i - 1].level ? largest[i - 1].bytes : bytes;
+    }
+    return bytes < (1 << 20) + 18 * size ? bytes : (1 << 20) + 18 * size;
+}
+
+uint64_t
+sinter__codec_decoder_bytes(int codec)
+{
+    return codec == SINTER_CODEC_ZSTD ? 128 << 10 : 0;
+}
+
 bool
 sinter__codec_may_expand(int codec, uint64_t stored, uint64_t raw)
 {

@@ -33,6 +33,14 @@ sinter__codec_check_level(int codec, int level, sinter_error *err);
 size_t
 sinter__codec_bound(int codec, size_t raw_size);
 
+/** Bytes of the budget that the context for encoding up to `raw_size` bytes holds, at most. */
+uint64_t
+sinter__codec_encoder_bytes(int codec, int level, uint64_t raw_size);
+
+/** The same for decoding, whatever the size. */
+uint64_t
+sinter__codec_decoder_bytes(int codec);
+
 /** Can `stored` bytes of this codec stand for `raw` bytes? Refuses claims before memory is taken.
  */
 bool

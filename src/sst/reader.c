@@ -461,29 +461,3 @@ out:
     }
     return st;
 }
-
-uint64_t
-sinter__sst_reader_footprint(const sinter__sst_footprint *file)
-{
-    const uint64_t block =
-        file->block_bytes == 0 ? SINTER__SST_BLOCK_BYTES_DEFAULT : file->block_bytes;
-    uint64_t read = file->read_bytes == 0 ? SINTER__SST_READ_BYTES_DEFAULT : file->read_bytes;
-    uint64_t bytes = 0;
-
-    if (read < block + block / 4) {
-        read = block + block / 4; /* a larger block is a read of its own */
-    }
-    if (file->file_bytes != 0 && file->file_bytes < read) {
-        read = file->file_bytes;
-    }
-    bytes = 2 * read;                                     /* spans */
-    bytes += block / 2;                                   /* columns of short records */
-    bytes += 4 * (uint64_t)SINTER__SST_PAGE_TARGET_BYTES; /* leaf pages, their entries, tail */
-    if (file->codec != SINTER_CODEC_NONE) {
-        bytes += block + block / 2;
-    }
-    if (file->codec == SINTER_CODEC_ZSTD) {
-        bytes += 128 << 10; /* decoder context */
-    }
-    return bytes;
-}

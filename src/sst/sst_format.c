@@ -2,6 +2,7 @@
  * The format's place in the list of formats.
  */
 #include "sinter/format.h"
+#include "sst/footprint.h"
 #include "sst/reader.h"
 #include "sst/writer.h"
 
@@ -14,6 +15,8 @@ sinter_format_sst(void)
         .extension = ".sst",
         .open_reader = sinter__sst_reader_open,
         .open_writer = sinter__sst_writer_open,
+        .measure = sinter__sst_measure,
+        .writer_bytes = sinter__sst_writer_bytes,
     };
 
     return &format;

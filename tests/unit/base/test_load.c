@@ -47,3 +47,25 @@ Test(base_load, a_size_that_is_not_set_is_refused)
     cr_expect_eq(sinter__struct_load(&target, sizeof target, &unset, "v", NULL), SINTER_E_INVALID);
     cr_expect_eq(target.a, 1);
 }
+
+Test(base_load, no_more_is_stored_than_the_caller_has_room_for)
+{
+    const version2 source = {.struct_size = sizeof source, .a = 5, .b = 6};
+    version2 older = {.struct_size = 8, .a = 1, .b = 2};
+    struct {
+        version2 known;
+        uint8_t beyond[4];
+        uint8_t behind;
+    } newer = {
+        .known = {.struct_size = sizeof newer.known + 4}, .beyond = {1, 2, 3, 4}, .behind = 7};
+
+    sinter__struct_store(&older, &source, sizeof source);
+    cr_expect_eq(older.struct_size, 8);
+    cr_expect_eq(older.a, 5);
+    cr_expect_eq(older.b, 2, "behind what the caller knows");
+    sinter__struct_store(&newer, &source, sizeof source);
+    cr_expect_eq(newer.known.struct_size, sizeof newer.known + 4);
+    cr_expect_eq(newer.known.b, 6);
+    cr_expect(newer.beyond[0] == 0 && newer.beyond[3] == 0, "unknown fields are zero");
+    cr_expect_eq(newer.behind, 7);
+}

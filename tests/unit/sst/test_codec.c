@@ -165,3 +165,40 @@ Test(sst_codec, unknown_codecs_are_named)
     cr_expect_not(sinter_codec_is_built_in(77));
     cr_expect(sinter_codec_is_built_in(SINTER_CODEC_ZSTD));
 }
+
+Test(sst_codec, contexts_hold_no_more_than_was_foretold)
+{
+    static const int levels[] = {-7, 0, 1, 2, 3, 4, 5, 8, 9, 10, 12, 13, 15, 16, 19};
+    static const size_t sizes[] = {100, 70000, 1100000};
+    uint8_t *raw = calloc(1, sizes[2]);
+    uint8_t *stored = malloc(sinter__codec_bound(SINTER_CODEC_ZSTD, sizes[2]));
+
+    cr_assert(raw != NULL && stored != NULL);
+    for (size_t l = 0; l < sizeof levels / sizeof levels[0]; l++) {
+        for (size_t s = 0; s < 3; s++) {
+            const sinter__codec_choice choice = {SINTER_CODEC_ZSTD, levels[l]};
+            sinter__codec codec = {.env = sinter_env_default()};
+            uint64_t encoder_bytes = 0;
+            size_t size = 0;
+
+            cr_assert_eq(sinter__codec_encode(&codec, choice, (sinter_bytes){raw, sizes[s]}, stored,
+                                              &size, NULL),
+                         SINTER_OK);
+            encoder_bytes = codec.reserved_bytes;
+            cr_expect_leq(encoder_bytes,
+                          sinter__codec_encoder_bytes(SINTER_CODEC_ZSTD, levels[l], sizes[s]),
+                          "level %d, %zu bytes: %llu", levels[l], sizes[s],
+                          (unsigned long long)encoder_bytes);
+            cr_assert_eq(sinter__codec_decode(&codec, SINTER_CODEC_ZSTD,
+                                              (sinter_bytes){stored, size}, raw, sizes[s], NULL),
+                         SINTER_OK);
+            cr_expect_leq(codec.reserved_bytes - encoder_bytes,
+                          sinter__codec_decoder_bytes(SINTER_CODEC_ZSTD));
+            sinter__codec_fini(&codec);
+        }
+    }
+    cr_expect_eq(sinter__codec_encoder_bytes(SINTER_CODEC_NONE, 0, 1000), 0);
+    cr_expect_eq(sinter__codec_decoder_bytes(SINTER_CODEC_LZ4), 0);
+    free(raw);
+    free(stored);
+}

@@ -1,0 +1,180 @@
+/*
+ * Sums of the buffers that reader.c, span.c, block.c and index_cursor.c hold at once, and of those
+ * of writer.c, at their largest. Bounds rather than guesses: what is said here is enough.
+ */
+#include "sst/footprint.h"
+
+#include "base/load.h"
+#include "sst/block.h"
+#include "sst/codec.h"
+#include "sst/filter.h"
+#include "sst/sink.h"
+
+enum {
+    ROW_BYTES_READ = 8 + 8 + 4 + 4 + 1,    /* columns of a decoded block */
+    ROW_BYTES_WRITTEN = 8 + 4 + 4 + 1 + 8, /* of an open one, and prefixes to check it */
+    ROWS_OPEN_MIN = 1024,
+    DOUBLED_BELOW_BYTES = 1 << 20 /* buffers that grow may be twice as large as needed below */
+};
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t
+smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Sizes come from properties that nobody vouches for: no sum of them passes 2^64. */
+static uint64_t
+room(uint64_t size)
+{
+    return sinter__scratch_room((size_t)smaller(size, (uint64_t)1 << 40));
+}
+
+/** Two spans; both together hold no more than all blocks. */
+static uint64_t
+span_bytes(const sinter_sst_properties *properties, uint32_t read_bytes)
+{
+    const uint64_t read = read_bytes == 0 ? SINTER__SST_READ_BYTES_DEFAULT : read_bytes;
+    const uint64_t span = larger(properties->largest_block, read);
+    const uint64_t all = properties->stored_bytes;
+
+    if (all <= span) {
+        return room(all + SINTER__SST_SLACK_BYTES);
+    }
+    return smaller(2 * room(span + SINTER__SST_SLACK_BYTES),
+                   2 * room(smaller(all, UINT64_MAX / 2) / 2 + SINTER__SST_SLACK_BYTES));
+}
+
+/** Leaf pages with their entries, and a page of each level above. */
+static uint64_t
+index_bytes(const sinter__sst_file *file)
+{
+    const uint64_t page = file->properties.largest_page;
+    const uint64_t entries = page / SINTER__SST_ENTRY_BYTES + 1;
+    const uint64_t upper = file->footer.level_count - 1;
+    const uint64_t leaf =
+        room(page + SINTER__SST_SLACK_BYTES) + room(entries * sizeof(sinter__sst_entry));
+
+    return (upper == 0 ? 1 : 2) * leaf + (upper + 1) * room(page + SINTER__SST_SLACK_BYTES);
+}
+
+/** The filter section of a leaf page, which blocks that are passed on take along. */
+static uint64_t
+filter_bytes(const sinter_sst_properties *properties)
+{
+    const uint64_t blocks = properties->largest_page / SINTER__SST_ENTRY_BYTES + 1;
+    uint64_t one = 0;
+
+    if (properties->filter_bits_per_key == 0) {
+        return 0;
+    }
+    one = sinter__filter_bytes(properties->largest_block_rows, properties->filter_bits_per_key);
+    return room(smaller(blocks * one, SINTER__SST_FILTER_TARGET_BYTES + one));
+}
+
+/** Columns of the decoded block and, with a codec, its raw parts. */
+static uint64_t
+block_bytes(const sinter_sst_properties *properties)
+{
+    uint64_t bytes = room(((uint64_t)properties->largest_block_rows + 2) * ROW_BYTES_READ);
+
+    if (properties->codec != SINTER_CODEC_NONE) {
+        bytes += room(properties->largest_key_part + SINTER__SST_SLACK_BYTES) +
+                 room(properties->largest_value_part + SINTER__SST_SLACK_BYTES);
+    }
+    return bytes + sinter__codec_decoder_bytes(properties->codec);
+}
+
+uint64_t
+sinter__sst_reader_bytes(const sinter__sst_file *file, const sinter_read_options *options)
+{
+    const uint64_t keys = room(options->has_begin_key ? options->begin_key.size + 1 : 0) * 2 +
+                          room(options->has_end_key ? options->end_key.size + 1 : 0);
+
+    assert(file->properties.largest_block > 0);
+    assert(file->footer.level_count > 0);
+    return span_bytes(&file->properties, options->read_bytes) + block_bytes(&file->properties) +
+           index_bytes(file) + filter_bytes(&file->properties) + keys + file->tail.capacity +
+           file->section.capacity;
+}
+
+sinter_status
+sinter__sst_measure(void *format, const sinter_env *env, const char *path,
+                    const sinter_read_options *given, sinter_footprint *out, sinter_error *err)
+{
+    sinter_read_options options = {.struct_size = (uint32_t)sizeof options};
+    const sinter__sst_open_options open_options = {.flags = SINTER_IO_SEQUENTIAL};
+    sinter_footprint found = {.struct_size = (uint32_t)sizeof found};
+    sinter__sst_file file = {.env = NULL};
+    sinter_status st = SINTER_OK;
+
+    (void)format;
+    SINTER__REQUIRE(err, env != NULL && path != NULL && out != NULL);
+    if (given != NULL) {
+        SINTER__CHECK(
+            sinter__struct_load(&options, sizeof options, given, "sinter_read_options", err));
+    }
+    SINTER__TRY(sinter__sst_file_open(env, path, &open_options, &file, err));
+    if (file.properties.largest_block == 0) {
+        st = SINTER_END;
+        goto out;
+    }
+    found.block_rows = file.properties.largest_block_rows;
+    found.key_part_bytes = file.properties.largest_key_part;
+    found.value_part_bytes = file.properties.largest_value_part;
+    found.reader_bytes = sinter__sst_reader_bytes(&file, &options);
+    sinter__struct_store(out, &found, sizeof found);
+out:
+    sinter__sst_file_close(&file);
+    return st;
+}
+
+/** A buffer that grows to `size`. */
+static uint64_t
+grown(uint64_t size)
+{
+    return size < DOUBLED_BELOW_BYTES ? smaller(2 * room(size), 2 * DOUBLED_BELOW_BYTES)
+                                      : larger(room(size), 2 * DOUBLED_BELOW_BYTES);
+}
+
+uint64_t
+sinter__sst_writer_bytes(void *format, const sinter_write_options *options,
+                         const sinter_footprint *blocks)
+{
+    const uint64_t target =
+        options->block_bytes == 0 ? SINTER__SST_BLOCK_BYTES_DEFAULT : options->block_bytes;
+    const uint64_t key_part = smaller(blocks->key_part_bytes, SINTER_BLOCK_BYTES_MAX);
+    const uint64_t value_part = smaller(blocks->value_part_bytes, SINTER_BLOCK_BYTES_MAX);
+    const uint64_t source = larger(key_part + value_part, 1);
+    /* A row that reaches the target is a block by itself; others end one that they pass it in. */
+    const uint64_t usual = target + smaller(target, source);
+    const uint64_t rows = smaller(larger(blocks->block_rows * (usual / source + 1), ROWS_OPEN_MIN),
+                                  SINTER__SST_BLOCK_ROWS_MAX);
+    const uint64_t keys = larger(usual, key_part);
+    const uint64_t values = smaller(larger(usual, value_part), SINTER_BLOCK_BYTES_MAX);
+    const uint64_t key_bound =
+        smaller(sinter__sst_key_part_bound((uint32_t)rows, (size_t)keys), SINTER_BLOCK_BYTES_MAX);
+    const uint64_t encoded = sinter__codec_bound(options->codec, (size_t)values) +
+                             sinter__codec_bound(options->codec, (size_t)key_bound);
+    uint64_t bytes = 0;
+
+    (void)format;
+    bytes = grown(SINTER__SST_SINK_CHUNK_BYTES + encoded); /* what waits to be written */
+    bytes += grown(keys + SINTER__SST_SLACK_BYTES) + 2 * rows * ROW_BYTES_WRITTEN;
+    if (options->codec != SINTER_CODEC_NONE) {
+        bytes += grown(values + SINTER__SST_SLACK_BYTES) + room(key_bound);
+        bytes += sinter__codec_encoder_bytes(options->codec, options->codec_level,
+                                             larger(values, key_bound));
+    }
+    if (options->filter_bits_per_key > 0) {
+        bytes += room(sinter__filter_bytes((uint32_t)rows, options->filter_bits_per_key)) +
+                 grown(2 * SINTER__SST_FILTER_TARGET_BYTES);
+    }
+    return bytes + 4 * grown(SINTER__SST_PAGE_TARGET_BYTES);
+}
