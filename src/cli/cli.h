@@ -19,7 +19,9 @@
     X(0, OK, "Success.")                                                                      \
     X(1, FAILURE, "A failure of another class: no memory, a budget or limit that is passed.") \
     X(2, USAGE, "Wrong usage: an unknown verb, option or key, or a value that is refused.")   \
-    X(3, DATA, "Bad data: a damaged file, document or row, or one of a newer version.")       \
+    X(3, DATA,                                                                                \
+      "Bad data: a damaged file, document or row, or one of a newer version; a codec or "     \
+      "io backend that isn't there.")                                                         \
     X(4, IO, "A file can't be read or written, is missing, or exists already.")               \
     X(5, BUSY, "Busy or in conflict: another process works on or has changed the same data.") \
     X(6, NO_SPACE, "No space left.")                                                          \

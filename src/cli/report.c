@@ -140,8 +140,8 @@ cli_fail_plain(sinter_status status, const sinter_error *err)
         fprintf(stderr, "offset %lld: ", (long long)err->offset);
     }
     put_safe(err->text[0] != '\0' ? err->text : sinter_status_text(status));
-    if (err->sys_errno != 0) {
-        fprintf(stderr, ": %s", strerror(err->sys_errno));
+    if (err->sys_errno != 0 && strstr(err->text, strerror(err->sys_errno)) == NULL) {
+        fprintf(stderr, ": %s", strerror(err->sys_errno)); /* io says it in its text already */
     }
     fputc('\n', stderr);
     return cli_exit_of(status, err->file[0] != '\0');

@@ -95,19 +95,23 @@ refused 3 "CATALOG.json" compact dir
 refused 3 "CATALOG.json" ingest dir a.csv
 restore
 
-# an unreadable directory: as another user when we are root
-if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
-    chmod 755 "$work"
-    chmod 700 dir
-    run 4 setpriv --reuid 65534 --regid 65534 --clear-groups "$SINTER" compact "$work/dir"
+# an unreadable directory: as another user when we are root, whom nothing is refused
+cp "$SINTER" program
+chmod 755 "$work" program
+chmod 000 dir
+as_user=()
+[ "$(id -u)" -ne 0 ] || as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+for verb in compact scan inspect verify plan; do
+    run 4 "${as_user[@]}" "$work/program" "$verb" "$work/dir"
     has "$err" "Permission denied"
-    chmod 755 dir
-elif [ "$(id -u)" -ne 0 ]; then
-    chmod 000 dir
-    s 4 compact dir
-    has "$err" "Permission denied"
-    chmod 755 dir
-fi
+    has "$err" "$work/dir"
+done
+# one that can be read, but not written to
+chmod 555 dir
+run 4 "${as_user[@]}" "$work/program" compact "$work/dir"
+has "$err" "Permission denied"
+chmod 755 dir
+same "$(view dir)" "$before"
 
 # two processes on one directory: the second is told so. `flock` holds the lock as the first would.
 (
@@ -149,6 +153,32 @@ mkdir taken
 s 4 compact dir --result taken --output-level 3
 one_line
 same "$(view dir)" "$before"
+
+# a name that a new file would get is taken: nothing is written over
+twin=$SINTER_TOOLS/sinter_with_same_names
+run 0 "$twin" ingest -q other a.csv --key id:BIGINT
+before_state=$(state other)
+run 4 "$twin" ingest -q other b.csv
+one_line
+has "$err" "data-00000000-0000-4000-8000-"
+has "$err" "exist"
+same "$(state other)" "$before_state"
+"$SINTER" ingest -q other b.csv
+cp -r other fresh
+run 4 "$twin" compact -q fresh --compaction.force-rewrite-all-files true
+same "$(grep -o "File exists" <<<"$err" | wc -l)" 1
+[ "$(cat fresh/data-00000000-*.sst | sha256sum)" = "$(cat other/data-00000000-*.sst | sha256sum)" ] ||
+    die "an input was written over"
+same "$(view fresh)" "$(view other)"
+restore
+json '{"format": "sinter.files", "version": 1, "base_dir": "dir", "files": [
+    {"file_name": f["file_name"], "level": 0} for f in d["files"]]}' <dir/CATALOG.json >doc.json
+echo mine >dir/data-00000000-0000-4000-8000-000000000000-0.sst
+SINTER=$twin refused 4 "data-00000000-0000-4000-8000-" compact doc.json --result result.json
+has "$err" "exist"
+[ ! -e result.json ] || die "a result of nothing"
+same "$(cat dir/data-00000000-*-0.sst)" mine
+rm dir/data-00000000-*
 
 # an io backend by a wrong name, a level that can't be
 refused 2 "auto|posix|io_uring" compact dir --io carrier-pigeon
