@@ -201,6 +201,31 @@ check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums,
         event == SINTER__JSON_TOO_DEEP ? "nested deeper than 32" : "a string above 16 MiB", err);
 }
 
+static bool
+begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/*
+ * Was there no memory, whatever jansson calls it? It often says nothing at all. A whole string for
+ * which it has no room is an invalid token, or no name, to it; of a string that could not grow the
+ * rest of an escape may be missing, which it had checked before.
+ */
+static bool
+is_memory_fault(const sinter__json_source *source, const json_error_t *fault)
+{
+    const size_t end = fault->position < 0 ? 0 : (size_t)fault->position;
+
+    if (fault->text[0] == '\0' || json_error_code(fault) == json_error_out_of_memory ||
+        begins_with(fault->text, "invalid Unicode escape")) {
+        return true;
+    }
+    return end > 0 && end <= source->text.size && source->text.data[end - 1] == '"' &&
+           (begins_with(fault->text, "invalid token") ||
+            begins_with(fault->text, "string or '}' expected"));
+}
+
 sinter_status
 sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **out,
                   sinter_error *err)
@@ -228,19 +253,15 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
         *out = NULL;
         return SINTER__ERR_AT(err, SINTER_E_NOMEM, source->name, -1, "no memory to read JSON");
     }
-    /* Without memory jansson often says nothing at all. */
-    switch (fault.text[0] == '\0' ? json_error_out_of_memory : json_error_code(&fault)) {
-    case json_error_out_of_memory:
+    if (is_memory_fault(source, &fault)) {
         return SINTER__ERR_AT(err, SINTER_E_NOMEM, source->name, -1, "no memory to read JSON");
-    case json_error_numeric_overflow:
-        sinter__json_path_at(source->text, (size_t)fault.position, path);
-        return fail_at(source, SINTER_E_OVERFLOW, (size_t)fault.position, path, fault.text, err);
-    default:
-        break;
     }
     if (fault.position < 0) {
         fault.position = 0;
     }
     sinter__json_path_at(source->text, (size_t)fault.position, path);
-    return fail_at(source, SINTER_E_INVALID, (size_t)fault.position, path, fault.text, err);
+    return fail_at(source,
+                   json_error_code(&fault) == json_error_numeric_overflow ? SINTER_E_OVERFLOW
+                                                                          : SINTER_E_INVALID,
+                   (size_t)fault.position, path, fault.text, err);
 }

@@ -30,8 +30,7 @@ enum {
  *
  * @param out  the value, a new reference
  * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID, SINTER_E_TOO_LARGE, SINTER_E_OVERFLOW (a
- *             number). jansson calls a string for which it has no memory a fault of syntax, which
- *             then is SINTER_E_INVALID
+ *             number)
  */
 sinter_status
 sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **out,

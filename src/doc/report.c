@@ -141,7 +141,6 @@ sinter_result_print(const sinter_result_content *content, sinter_text *out, sint
 
     SINTER__REQUIRE(err, content != NULL && content->struct_size >= sizeof *content);
     SINTER__REQUIRE(err, out != NULL && out->env != NULL);
-    SINTER__REQUIRE(err, content->result != NULL || content->error != NULL);
     root = begin_document(&writer, "sinter.result");
     sinter__doc_put_string(&writer, root, "task_id", content->task_id);
     sinter__doc_put_null(&writer, root, "range");
@@ -301,7 +300,12 @@ put_types(sinter__doc_writer *writer, json_t *root, const sinter_sst_properties 
         line += size + (end == NULL ? 0 : 1);
     }
     if (found->row_type != NULL && found->row_type[0] != '\0') {
-        row_type = json_loads(found->row_type, JSON_REJECT_DUPLICATES, NULL);
+        const sinter__json_source source = {
+            .text = {(const uint8_t *)found->row_type, strlen(found->row_type)}};
+
+        if (sinter__json_load(&source, 0, &row_type, NULL) == SINTER_E_NOMEM) {
+            writer->status = SINTER_E_NOMEM;
+        }
     }
     sinter__doc_put(writer, root, "row_type", row_type == NULL ? json_null() : row_type);
 }

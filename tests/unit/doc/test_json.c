@@ -1,6 +1,7 @@
 #include "doc/json.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,4 +163,51 @@ Test(doc_json, a_writer_remembers_its_first_failure)
     cr_expect_eq(sinter__doc_writer_end(&writer, root, 0, &out, &err), SINTER_OK);
     cr_expect_str_eq(out.data, "kept{\"m\":\"a?\\\"\",\"n\":null}");
     sinter_text_fini(&out);
+}
+
+/* jansson's own allocations: one of them, or all from there on, are refused. */
+static uint64_t jansson_calls;
+static uint64_t jansson_fail_at;
+static bool jansson_stays_failed;
+
+static void *
+jansson_malloc(size_t size)
+{
+    const uint64_t call = jansson_calls++;
+    const bool fails = jansson_stays_failed ? call >= jansson_fail_at : call == jansson_fail_at;
+
+    return fails ? NULL : malloc(size);
+}
+
+Test(doc_json, no_memory_is_never_called_a_fault_of_the_text)
+{
+    static const char *const texts[] = {
+        "{\"a\":\"b\"}",
+        "\"a\"",
+        "[\"a\",\"\",true,null]",
+        "{\"a name that is longer than most\":\"a text that is longer than most names are\"}",
+        "[\"0123456789abcd\\u00e9\\u20ac\\ud83d\\ude00 and so on\",\"0123456789abc\\\\\\\"\"]",
+        "[\"a text longer than any number here\",123456789012345678,-0.1234567890123,1.25e-10]",
+        "{\"a\":{\"b\":{\"c\":[[[\"d\"]]]}}}",
+    };
+
+    json_set_alloc_funcs(jansson_malloc, free);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        for (int stays = 0; stays < 2; stays++) {
+            sinter_status st = SINTER_E_NOMEM;
+
+            jansson_stays_failed = stays != 0;
+            for (uint64_t n = 0; st != SINTER_OK; n++) {
+                sinter_error err = SINTER_ERROR_INIT;
+
+                jansson_calls = 0;
+                jansson_fail_at = n;
+                st = load(bytes_of(texts[i]), 0, &err);
+                cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM, "%s, call %" PRIu64 ": %s",
+                          texts[i], n, err.text);
+                cr_assert_lt(n, 1000);
+            }
+        }
+    }
+    json_set_alloc_funcs(malloc, free);
 }

@@ -151,6 +151,23 @@ Test(doc_report, a_result_says_what_was_done)
     run_fini(&r);
 }
 
+Test(doc_report, of_nothing_the_result_is_empty_and_ok)
+{
+    const sinter_result_content content = {.struct_size = (uint32_t)sizeof content,
+                                           .task_id = "6f1c0e2e-0000-4000-8000-000000000001"};
+    sinter_text text;
+
+    sinter_text_init(sinter_env_default(), &text);
+    cr_assert_eq(sinter_result_print(&content, &text, NULL), SINTER_OK);
+    cr_expect_not_null(
+        strstr(text.data, "\"task_id\":\"6f1c0e2e-0000-4000-8000-000000000001\",\"range\":null,"));
+    cr_expect_not_null(strstr(text.data, "\"base_dir\":null,\"status\":\"ok\",\"before\":[],"
+                                         "\"after\":[],\"changelog\":[],\"index\":null,"
+                                         "\"files\":[],\"counters\":{\"records_in\":0,"));
+    cr_expect_not_null(strstr(text.data, "\"error\":null}\n"));
+    sinter_text_fini(&text);
+}
+
 Test(doc_report, a_failure_is_a_result_too)
 {
     sinter_error failed = SINTER_ERROR_INIT;
