@@ -365,6 +365,27 @@ encode_column(const sinter_key_codec *codec, size_t index, const sinter_datum *d
     return put_escaped(datum->as.bytes, out, err);
 }
 
+/* The column's name is made for a message only: it would cost more than the encoding. */
+static sinter_status
+check_value(const sinter_key_codec *codec, size_t index, const sinter_datum *value,
+            sinter_error *err)
+{
+    const sinter_type *type = &codec->types[index];
+    char name[32];
+
+    if (sinter_datum_check(type, NULL, value, NULL) != SINTER_OK) {
+        (void)snprintf(name, sizeof name, "key column %zu", index + 1);
+        return sinter_datum_check(type, name, value, err);
+    }
+    if (sinter__type_is_bytes(type) && !value->is_null &&
+        value->as.bytes.size > SINTER_KEY_BYTES_MAX) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE,
+                           "key column %zu has %zu bytes, a key at most %llu", index + 1,
+                           value->as.bytes.size, (unsigned long long)SINTER_KEY_BYTES_MAX);
+    }
+    return SINTER_OK;
+}
+
 sinter_status
 sinter_key_encode(const sinter_key_codec *codec, const sinter_datum *values, sinter_text *out,
                   sinter_error *err)
@@ -376,15 +397,7 @@ sinter_key_encode(const sinter_key_codec *codec, const sinter_datum *values, sin
     SINTER__REQUIRE(err, out != NULL);
     before = out->size;
     for (size_t i = 0; i < codec->count; i++) {
-        char name[32];
-
-        (void)snprintf(name, sizeof name, "key column %zu", i + 1);
-        SINTER__TRY(sinter_datum_check(&codec->types[i], name, &values[i], err));
-        if (sinter__type_is_bytes(&codec->types[i]) && !values[i].is_null &&
-            values[i].as.bytes.size > SINTER_KEY_BYTES_MAX) {
-            SINTER__FAIL(err, SINTER_E_TOO_LARGE, "%s has %zu bytes, a key at most %llu", name,
-                         values[i].as.bytes.size, (unsigned long long)SINTER_KEY_BYTES_MAX);
-        }
+        SINTER__TRY(check_value(codec, i, &values[i], err));
         SINTER__TRY(encode_column(codec, i, &values[i], out, err));
     }
     if (out->size - before > SINTER_KEY_BYTES_MAX) {
