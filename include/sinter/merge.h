@@ -91,6 +91,8 @@ typedef struct sinter_merge_options {
     /** Asked now and then; true ends the merge with SINTER_E_CANCELLED. NULL: never. */
     bool (*is_cancelled)(void *ctx);
     void *cancel_ctx;
+    /* Of the memory budget: left to whoever takes the merge's rows, to be reserved later. */
+    uint64_t kept_back_bytes;
 } sinter_merge_options;
 
 /** Defaults: loser tree, deduplicate, keep deletes, no spill, zstd 1 for spill files. */
@@ -100,9 +102,10 @@ sinter_merge_options_init(sinter_merge_options *options);
 /** One run to merge: opened when it is needed. */
 typedef struct sinter_merge_input {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t block_rows;      /* at most in one of its batches; counts with block_bytes */
     uint64_t estimated_bytes; /* size of the run, for choosing what to spill (spec 14.1) */
     uint64_t memory_bytes;    /* what the open reader will need; 0: 1 MiB */
+    uint64_t block_bytes;     /* of keys and values in one of its batches, at most; 0: not known */
     /** Open the run's reader. Called at most once, on the merging thread. */
     sinter_status (*open)(void *ctx, const sinter_env *env, sinter_reader **out, sinter_error *err);
     void *ctx;
@@ -120,8 +123,9 @@ typedef struct sinter_merge sinter_merge;
  * @param options  copied; what it points to is borrowed until close
  * @param out      release with sinter_merge_close()
  * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM,
- *                 SINTER_E_TOO_LARGE  the budget can't hold the merge; text names the least that
- * works failures of readers, and of the spill file
+ *                 SINTER_E_TOO_LARGE  the budget can't hold the merge. If block_bytes of all inputs
+ *                 are known, the text names a budget that is enough for all of it, else the least
+ *                 for the step that failed. Failures of readers, and of the spill file
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_merge_open(const sinter_env *env, const sinter_merge_input *inputs, size_t count,

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "merge/budget.h"
 #include "merge/engine.h"
 #include "merge/merge_function.h"
 #include "merge/spill.h"
 
-enum { OPEN_FILES_MAX = 512, OPEN_FILES_MIN = 2, INPUT_MEMORY_BYTES = 1024 * 1024 };
+enum { OPEN_FILES_MAX = 512, OPEN_FILES_MIN = 2 };
 
 struct sinter_merge {
     const sinter_env *env;
@@ -18,11 +19,28 @@ struct sinter_merge {
     sinter__spill *spill;
     sinter__input *inputs;
     size_t input_count;
+    size_t run_count;
     sinter__engine *engine;
     sinter__sink sink;
     uint64_t records_out;
     bool is_at_end;
+    uint64_t enough_bytes; /* a budget that is enough for all of the merge; 0: not known */
 };
+
+sinter_status
+sinter__merge_name_budget(const sinter_merge *merge, sinter_status st, sinter_error *err)
+{
+    const uint64_t limit = sinter_memory_limit(merge->env->memory);
+
+    if (st != SINTER_E_TOO_LARGE || merge->enough_bytes <= limit) {
+        return st;
+    }
+    return SINTER__ERR(err, st,
+                       "the memory budget of %llu bytes can't hold a merge of %zu runs: %llu are "
+                       "enough",
+                       (unsigned long long)limit, merge->run_count,
+                       (unsigned long long)merge->enough_bytes);
+}
 
 void
 sinter_merge_options_init(sinter_merge_options *options)
@@ -35,45 +53,25 @@ sinter_merge_options_init(sinter_merge_options *options)
 }
 
 static uint64_t
-input_memory(const sinter_merge_input *input)
-{
-    return input->memory_bytes == 0 ? INPUT_MEMORY_BYTES : input->memory_bytes;
-}
-
-static uint64_t
 memory_left(const sinter_env *env)
 {
     return sinter_memory_limit(env->memory) - sinter_memory_used(env->memory);
 }
 
-/* How many runs can stay on their data files. Part of the budget is kept back for the spilled ones
- * once there are any. */
-static uint32_t
-direct_max(const sinter_env *env, const sinter_merge_input *inputs, size_t count,
-           const sinter_merge_options *options)
+/* How many runs may stay on their data files, if memory is no matter. */
+static size_t
+direct_max(size_t count, const sinter_merge_options *options)
 {
     const uint32_t files = options->open_files_max == 0 ? OPEN_FILES_MAX : options->open_files_max;
-    const uint64_t threshold = options->spill_threshold == 0 ? files : options->spill_threshold;
-    uint64_t direct = threshold < files ? threshold : files;
-    const uint64_t left = memory_left(env);
-    uint64_t largest = 0;
-    uint64_t total = 0;
+    const uint32_t threshold = options->spill_threshold == 0 ? files : options->spill_threshold;
+    size_t direct = threshold < files ? threshold : files;
 
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t bytes = input_memory(&inputs[i]);
-
-        largest = bytes > largest ? bytes : largest;
-        total = total > UINT64_MAX - bytes ? UINT64_MAX : total + bytes;
-    }
-    if (total > left && largest > 0) {
-        const uint64_t fitting = left / 2 / largest;
-
-        direct = fitting < direct ? fitting : direct;
+    if (options->spill_dir == NULL || count <= direct) {
+        return count;
     }
     /* The file of the spilled runs is one more. */
-    direct = count > direct && direct == files ? direct - 1 : direct;
-    direct = direct < OPEN_FILES_MIN ? OPEN_FILES_MIN : direct;
-    return (uint32_t)(direct > UINT32_MAX ? UINT32_MAX : direct);
+    direct = direct == files ? direct - 1 : direct;
+    return direct < OPEN_FILES_MIN ? OPEN_FILES_MIN : direct;
 }
 
 static sinter_status
@@ -130,16 +128,49 @@ open_spilled(sinter_merge *merge, size_t direct_count, sinter_error *err)
     return SINTER_OK;
 }
 
-/* Memory that the direct inputs will take, and so is not the spilled ones'. */
+/* What is left of the budget for blocks of spilled runs, once everything else has its share. */
 static uint64_t
-direct_memory(const sinter_merge_input *inputs, const size_t *positions, size_t count)
+memory_for_spilled(const sinter_merge *merge, const sinter_merge_input *inputs,
+                   const size_t *positions, size_t direct)
 {
-    uint64_t bytes = 0;
+    uint64_t left = memory_left(merge->env);
+    const uint64_t kept = merge->options.kept_back_bytes;
 
-    for (size_t i = 0; i < count; i++) {
-        bytes += input_memory(&inputs[positions[i]]);
+    left -= kept < left ? kept : left;
+    for (size_t i = 0; i < direct; i++) {
+        const uint64_t bytes = sinter__merge_reader_bytes(&inputs[positions[i]]);
+
+        left -= bytes < left ? bytes : left;
     }
-    return bytes;
+    return left;
+}
+
+/* Which runs are spilled: gives the number of those that are not, which come first in `order`. */
+static size_t
+plan_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
+            const uint64_t *sizes, size_t *order)
+{
+    const sinter_env *env = merge->env;
+    const sinter__merge_needs needs = {.inputs = inputs,
+                                       .order = order,
+                                       .count = count,
+                                       .direct_max = direct_max(count, &merge->options),
+                                       .options = &merge->options};
+    sinter__merge_plan plan;
+
+    sinter_merge_spill_plan(sizes, count, 0, order);
+    plan = sinter__merge_plan_memory(&needs, memory_left(env));
+    if (plan.enough_bytes != 0 &&
+        plan.enough_bytes <= UINT64_MAX - sinter_memory_used(env->memory)) {
+        merge->enough_bytes = plan.enough_bytes + sinter_memory_used(env->memory);
+    }
+    if (merge->options.spill_dir == NULL || plan.spilled == 0) {
+        for (size_t i = 0; i < count; i++) {
+            order[i] = i;
+        }
+        return count;
+    }
+    return sinter_merge_spill_plan(sizes, count, (uint32_t)(count - plan.spilled), order);
 }
 
 static sinter_status
@@ -156,19 +187,13 @@ open_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
     SINTER__TRY(SINTER__NEW(env, merge->inputs, count, err));
     for (size_t i = 0; i < count; i++) {
         sizes[i] = inputs[i].estimated_bytes;
-        positions[i] = i;
     }
-    if (merge->options.spill_dir != NULL) {
-        direct = sinter_merge_spill_plan(
-            sizes, count, direct_max(env, inputs, count, &merge->options), positions);
-    }
+    direct = plan_inputs(merge, inputs, count, sizes, positions);
     if (direct < count) {
-        const uint64_t taken = direct_memory(inputs, positions, direct);
-        const uint64_t left = memory_left(env);
-
         SINTER__TRY(spill_inputs(merge, inputs, positions + direct, count - direct, err));
-        SINTER__TRY(sinter__spill_fit(merge->spill, left > taken ? left - taken : 0,
-                                      &merge->sink.counters, err));
+        SINTER__TRY(sinter__spill_fit(merge->spill,
+                                      memory_for_spilled(merge, inputs, positions, direct),
+                                      memory_left(env), err));
     }
     merge->input_count = direct;
     SINTER__TRY(open_direct(merge, inputs, positions, direct, err));
@@ -239,7 +264,8 @@ sinter_merge_open(const sinter_env *env, const sinter_merge_input *inputs, size_
     merge->sink.keeps_newest = sinter__is_deduplicate(merge->sink.function);
     merge->sink.drop_delete = options->drop_delete;
     merge->sink.has_ages = options->has_ages;
-    SINTER__TRY(open_inputs(merge, inputs, count, err));
+    merge->run_count = count;
+    SINTER__TRY(sinter__merge_name_budget(merge, open_inputs(merge, inputs, count, err), err));
     SINTER__TRY(create_engine(merge, err));
     *out = merge;
     merge = NULL;
@@ -278,7 +304,7 @@ sinter_merge_next(sinter_merge *merge, sinter_range *ranges, size_t capacity, si
         }
         *count_out = merge->sink.count;
     }
-    return st;
+    return sinter__merge_name_budget(merge, st, err);
 }
 
 void

@@ -3,7 +3,7 @@
 #include "merge/engine.h"
 #include "merge/spill_block.h"
 
-enum { FIT_RANGES = 256, DECODER_BYTES = 128 * 1024 };
+enum { FIT_RANGES = 256 };
 
 struct sinter__spill {
     const sinter_env *env;
@@ -81,8 +81,7 @@ end_extent(sinter__spill *spill, sinter_error *err)
 
     SINTER__CHECK(sinter__spill_writer_flush(&spill->writer, err));
     extent->end = spill->writer.offset;
-    /* A reader also holds offsets and, for other formats, what it thaws. */
-    extent->block_memory = spill->writer.block_memory_max * 2;
+    extent->block_memory = spill->writer.block_memory_max;
     spill->count++;
     return SINTER_OK;
 }
@@ -220,10 +219,17 @@ out:
     return st;
 }
 
+/* What readers of the file hold together, however many they are. */
+static uint64_t
+shared_memory(const sinter__spill *spill)
+{
+    return spill->writer.stored_memory_max + sinter__codec_decoder_bytes(spill->options.codec);
+}
+
 static uint64_t
 total_memory(const sinter__spill *spill)
 {
-    uint64_t total = 0;
+    uint64_t total = shared_memory(spill);
 
     for (size_t i = 0; i < spill->count; i++) {
         total += spill->extents[i].block_memory;
@@ -235,14 +241,22 @@ total_memory(const sinter__spill *spill)
 static void
 rest(sinter__spill *spill)
 {
-    const uint64_t bytes =
-        spill->writer.fixed.capacity + spill->writer.codec.reserved_bytes + DECODER_BYTES;
+    const uint64_t bytes = spill->writer.fixed.capacity + spill->writer.codec.reserved_bytes;
 
     spill->writer_memory = bytes > spill->writer_memory ? bytes : spill->writer_memory;
     sinter__spill_writer_rest(&spill->writer);
 }
 
-/* How many runs from `first` on can be open at once, beside the writer of their merge. */
+/* What a writer of blocks of that size holds: it collects, gathers and encodes. */
+static uint64_t
+writing_memory(const sinter__spill *spill, uint64_t block_bytes)
+{
+    return 3 * block_bytes + spill->writer_memory;
+}
+
+/* How many runs from `first` on can be open at once, beside the writer of their merge. Versions of
+ * a key are never parted, so a block may become as large as all of them; but two runs are tried
+ * even if they must have few keys in common for it. */
 static size_t
 fan_in(const sinter__spill *spill, size_t first, uint64_t memory_bytes, uint64_t *least_out)
 {
@@ -253,13 +267,17 @@ fan_in(const sinter__spill *spill, size_t first, uint64_t memory_bytes, uint64_t
     *least_out = 0;
     for (size_t i = first; i < spill->count; i++) {
         const uint64_t bytes = spill->extents[i].block_memory;
+        const uint64_t other = bytes < largest ? bytes : largest;
         uint64_t needed = 0;
 
         largest = bytes > largest ? bytes : largest;
         sum += bytes;
-        /* The writer collects, gathers and encodes a block that may hold all versions of a key. */
-        needed = sum + 4 * largest + spill->writer_memory;
+        needed = sum + shared_memory(spill) + writing_memory(spill, sum);
         if (i == first + 1) {
+            const uint64_t full =
+                other < SINTER__SPILL_BLOCK_BYTES ? other : SINTER__SPILL_BLOCK_BYTES;
+
+            needed = sum + shared_memory(spill) + writing_memory(spill, largest + full);
             *least_out = needed;
         }
         if (needed <= memory_bytes) {
@@ -310,15 +328,32 @@ out:
 }
 
 sinter_status
-sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, sinter_merge_counters *counters,
+sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, uint64_t free_bytes,
                   sinter_error *err)
 {
-    (void)counters;
     rest(spill);
-    while (spill->count > 1 && total_memory(spill) + DECODER_BYTES > memory_bytes) {
-        SINTER__CHECK(fit_pass(spill, memory_bytes, err));
+    while (spill->count > 1 && total_memory(spill) > memory_bytes) {
+        SINTER__CHECK(fit_pass(spill, free_bytes, err));
     }
     return SINTER_OK;
+}
+
+void
+sinter__spill_measure(int codec, int codec_level, uint64_t batch_bytes, uint32_t batch_rows,
+                      sinter__spill_footprint *out)
+{
+    const uint64_t known =
+        batch_bytes < SINTER_BLOCK_BYTES_MAX ? batch_bytes : SINTER_BLOCK_BYTES_MAX;
+    const uint64_t rows =
+        batch_bytes == 0 ? 1 : 1 + (uint64_t)SINTER__SPILL_BLOCK_BYTES * batch_rows / batch_bytes;
+    sinter__spill_block_size size;
+
+    /* A block is full when it passes its size, which the last row may do by all of a batch. */
+    sinter__spill_block_measure(codec, SINTER__SPILL_BLOCK_BYTES + known, rows, &size);
+    out->block_bytes = size.reader_bytes;
+    out->shared_bytes = size.shared_bytes + sinter__codec_decoder_bytes(codec);
+    out->writer_bytes =
+        size.writer_bytes + sinter__codec_encoder_bytes(codec, codec_level, size.body_bytes);
 }
 
 size_t

@@ -31,15 +31,28 @@ sinter_status
 sinter__spill_run(sinter__spill *spill, sinter_reader *reader, sinter_merge_counters *counters,
                   sinter_error *err);
 
+/** What spilling a run takes of the memory budget, as far as it can be told from its batches. */
+typedef struct sinter__spill_footprint {
+    uint64_t writer_bytes; /* while it is written */
+    uint64_t block_bytes;  /* while it is read back */
+    uint64_t shared_bytes; /* the same, for all spilled runs together */
+} sinter__spill_footprint;
+
+/** Batches have up to `batch_rows` rows in `batch_bytes` bytes of keys and values; 0: not known,
+ *  taken as small. */
+void
+sinter__spill_measure(int codec, int codec_level, uint64_t batch_bytes, uint32_t batch_rows,
+                      sinter__spill_footprint *out);
+
 /**
  * Merge neighbouring runs, keeping every version, until one block of each fits into `memory_bytes`.
- * Afterwards a run may hold several versions of a key side by side, in version order and never
- * parted by a batch border.
+ * While that goes on, `free_bytes` may be used. Afterwards a run may hold several versions of a key
+ * side by side, in version order and never parted by a batch border.
  * @return SINTER_OK, SINTER_E_TOO_LARGE when not even two runs fit (names the least that works),
  *         failures of io and memory
  */
 sinter_status
-sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, sinter_merge_counters *counters,
+sinter__spill_fit(sinter__spill *spill, uint64_t memory_bytes, uint64_t free_bytes,
                   sinter_error *err);
 
 size_t

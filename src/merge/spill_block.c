@@ -9,8 +9,10 @@
 enum {
     SPILL_MAGIC = 0x4c50534e,
     FIXED_ROW_BYTES = 8 + 8 + 4 + 4 + 4 + 4 + 1,
-    ROWS_FIRST = 2048, /* room for so many at first */
-    ROWS_FULL = 16384, /* a block is cut at so many, or where its bytes say */
+    OFFSETS_ROW_BYTES = 12,         /* of keys, orders and values, in memory */
+    COLUMN_DOUBLED_BYTES = 3 << 20, /* by which three columns may be larger than they need */
+    ROWS_FIRST = 2048,              /* room for so many at first */
+    ROWS_FULL = 16384,              /* a block is cut at so many, or where its bytes say */
     ROWS_MAX = 1 << 24,
     SLACK_BYTES = 64
 };
@@ -223,6 +225,57 @@ gather_body(sinter__spill_writer *writer, size_t size, sinter_error *err)
     return SINTER_OK;
 }
 
+/* What a reader holds for a block: its body, and offsets into that. */
+static uint64_t
+reading_memory(uint64_t size, uint64_t rows)
+{
+    return sinter__scratch_room((size_t)size + SLACK_BYTES) +
+           sinter__scratch_room((size_t)(OFFSETS_ROW_BYTES * (rows + 1)));
+}
+
+void
+sinter__spill_block_measure(int codec, uint64_t bytes, uint64_t rows, sinter__spill_block_size *out)
+{
+    const uint64_t counted = rows < ROWS_FULL ? rows : ROWS_FULL;
+    const uint64_t size = bytes + counted * FIXED_ROW_BYTES;
+    const uint64_t capacity = counted < ROWS_FIRST ? ROWS_FIRST : 2 * counted;
+    uint64_t stored = 0;
+
+    assert(bytes <= 2 * SINTER_BLOCK_BYTES_MAX);
+    if (codec != SINTER_CODEC_NONE) {
+        stored = sinter__codec_bound(
+            codec, (size_t)(size < SINTER_BLOCK_BYTES_MAX ? size : SINTER_BLOCK_BYTES_MAX));
+        stored = sinter__scratch_room((size_t)stored + SLACK_BYTES);
+    }
+    out->body_bytes = size;
+    out->reader_bytes = reading_memory(size, counted);
+    out->shared_bytes = stored;
+    /* Columns grow by doubling while they are small; the body is gathered from them. */
+    out->writer_bytes = 3 * sinter__scratch_room((size_t)(capacity * FIXED_ROW_BYTES)) +
+                        sinter__scratch_room((size_t)bytes) + COLUMN_DOUBLED_BYTES +
+                        sinter__scratch_room((size_t)size) + stored;
+}
+
+/* Remember what reading the block that was written will take. */
+static void
+note_memory(sinter__spill_writer *writer, uint64_t size, uint64_t stored_size)
+{
+    uint64_t bytes = reading_memory(size, writer->rows);
+    uint64_t stored = sinter__scratch_room((size_t)stored_size + SLACK_BYTES);
+
+    if (writer->ops != NULL && writer->ops->freeze != NULL) {
+        /* What another format thaws is not known: taken as large as the body. */
+        bytes += size + sinter__scratch_room(writer->rows * sizeof(sinter_bytes));
+    }
+    if (bytes > writer->block_memory_max) {
+        writer->block_memory_max = bytes;
+    }
+    stored = writer->codec_id == SINTER_CODEC_NONE ? 0 : stored;
+    if (stored > writer->stored_memory_max) {
+        writer->stored_memory_max = stored;
+    }
+}
+
 sinter_status
 sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
 {
@@ -260,9 +313,7 @@ sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
     SINTER__CHECK(writer->file->ops->append(writer->file, &header, sizeof header, err));
     SINTER__CHECK(writer->file->ops->append(writer->file, stored, stored_size, err));
     writer->offset += sizeof header + stored_size;
-    if (size + stored_size + 2 * (size_t)SLACK_BYTES > writer->block_memory_max) {
-        writer->block_memory_max = size + stored_size + 2 * (size_t)SLACK_BYTES;
-    }
+    note_memory(writer, size, stored_size);
     writer->rows = 0;
     writer->key_bytes = 0;
     writer->order_bytes = 0;

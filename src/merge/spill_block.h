@@ -38,8 +38,22 @@ typedef struct sinter__spill_writer {
     sinter__scratch keys, orders, values;
     uint64_t key_bytes, order_bytes, value_bytes;
     sinter__scratch body, stored;
-    uint64_t block_memory_max; /* what reading the largest block since the last reset takes */
+    uint64_t block_memory_max;  /* what reading the largest block since the last reset takes */
+    uint64_t stored_memory_max; /* the same of all blocks, for the bytes that readers share */
 } sinter__spill_writer;
+
+/** What a block takes of the memory budget. */
+typedef struct sinter__spill_block_size {
+    uint64_t body_bytes;
+    uint64_t reader_bytes; /* of each reader */
+    uint64_t shared_bytes; /* of all readers together */
+    uint64_t writer_bytes; /* without the codec's context */
+} sinter__spill_block_size;
+
+/** A block of `rows` rows and so many bytes of keys, orders and values. */
+void
+sinter__spill_block_measure(int codec, uint64_t bytes, uint64_t rows,
+                            sinter__spill_block_size *out);
 
 /** Where a run lies and how its rows are to be understood. */
 typedef struct sinter__spill_extent {

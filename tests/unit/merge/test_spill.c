@@ -352,7 +352,7 @@ Test(merge_spill, a_small_budget_gives_the_same_records_after_merging_beforehand
         test_runs runs;
         uint64_t needed = 0;
 
-        dense_runs(&rng, 20 + (size_t)test_rng_below(&rng, 60), 120, 200, &runs);
+        dense_runs(&rng, 20 + (size_t)test_rng_below(&rng, 60), 400, 200, &runs);
         needed = merge_within(budget, seed, &runs, world, &passes);
         for (int tries = 0; needed != 0 && tries < 20; tries++) {
             refused++;
@@ -410,6 +410,7 @@ spilling_merge(spill_world *w, run_world *world, const test_runs *runs, uint64_t
 
     spill_setup(&setup, w, world, runs);
     setup.options.spill_threshold = 2;
+    setup.options.spill_codec = SINTER_CODEC_NONE; /* its context would be most of the memory */
     setup.cancel_at = cancel_at;
     merge_run(&setup, runs, out);
     cr_assert_not(out->has_complaint, "%s", out->complaint);
@@ -420,7 +421,7 @@ spilling_runs(test_runs *out)
 {
     test_rng rng = {4242};
 
-    dense_runs(&rng, 14, 150, 100, out);
+    dense_runs(&rng, 14, 1200, 100, out);
 }
 
 /* A budget that makes the merge above merge runs beforehand. */
@@ -434,14 +435,17 @@ tight_budget(const test_runs *runs)
         spill_world w = {0};
         merged result;
         uint64_t needed = 0;
+        uint64_t passes = 0;
 
         spill_world_begin(&w, UINT64_MAX, budget);
         spilling_merge(&w, &world, runs, 0, &result);
         needed = result.status == SINTER_E_TOO_LARGE ? largest_number(result.err.text) : 0;
         cr_assert(needed != 0 || result.status == SINTER_OK);
+        passes = result.counters.spill_passes;
         merged_fini(&result);
         spill_world_end(&w, 0);
         if (needed == 0) {
+            cr_assert_gt(passes, 0, "no run was merged beforehand");
             return budget;
         }
         budget = needed + needed / 16;
