@@ -148,6 +148,8 @@ typedef struct sinter_gc_result {
  *
  * @param catalog  opened for writing, without changes waiting
  * @param options  NULL: defaults
+ * @param out      counts, also after a failure; may be NULL; no more than its struct_size is
+ * written
  * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM, SINTER_E_IO, failures of commit
  */
 SINTER_API SINTER_NODISCARD sinter_status
@@ -211,7 +213,7 @@ sinter_ingest_flush(sinter_ingest *ingest, sinter_error *err);
 
 /**
  * Write the rest and commit the catalog: all files of this ingest appear at once.
- * @param out  counters; may be NULL
+ * @param out  counters; may be NULL; no more than its struct_size is written
  * @return     as sinter_ingest_add() and sinter_catalog_commit()
  */
 SINTER_API SINTER_NODISCARD sinter_status

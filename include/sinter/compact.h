@@ -140,7 +140,8 @@ typedef struct sinter_option_info {
     const char *text;
 } sinter_option_info;
 
-/** Describe option number `index`; false past the last. Thread-safe. */
+/** Describe option number `index`; false past the last. `out->struct_size` must be set; no more
+ * than that is written. Thread-safe. */
 SINTER_API bool
 sinter_compact_option_info(size_t index, sinter_option_info *out);
 

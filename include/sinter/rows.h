@@ -78,6 +78,7 @@ sinter_row_reader_end(sinter_row_reader *reader);
 
 /**
  * Next row of what was fed. Empty JSON lines are skipped.
+ * @param out  struct_size must be set; no more than that is written
  * @return SINTER_OK; SINTER_END: feed more, or, after end(), no more rows; SINTER_E_NOMEM;
  *         SINTER_E_INVALID (source, line, column number or name, what is wrong);
  *         SINTER_E_TOO_LARGE (a row above SINTER_ROW_TEXT_BYTES_MAX). After a failure the reader

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/load.h"
 #include "compact/parse.h"
 #include "sinter/compact.h"
 
@@ -372,17 +373,20 @@ range_text(const option *o)
 bool
 sinter_compact_option_info(size_t index, sinter_option_info *out)
 {
+    sinter_option_info info;
+
     if (index >= KNOWN_COUNT) {
         return false;
     }
-    *out = (sinter_option_info){
-        .struct_size = (uint32_t)sizeof *out,
+    info = (sinter_option_info){
+        .struct_size = (uint32_t)sizeof info,
         .key = options_known[index].key,
         .type = type_name(options_known[index].type),
         .default_text = options_known[index].default_text,
         .range_text = range_text(&options_known[index]),
         .text = options_known[index].text,
     };
+    sinter__struct_store(out, &info, sizeof info);
     return true;
 }
 

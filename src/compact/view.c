@@ -213,17 +213,15 @@ void
 sinter_view_counters_get(const sinter_view *view, sinter_view_counters *out)
 {
     const sinter_view_counters counters = {
-        .struct_size = out->struct_size,
+        .struct_size = (uint32_t)sizeof counters,
         .files_outside = view->files_outside,
         .files_opened = view->read.files_opened,
         .files_filtered = view->read.files_filtered,
         .blocks_read = view->read.blocks_read,
         .rows_read = view->read.rows_read,
     };
-    const size_t size = out->struct_size;
 
-    assert(size >= sizeof out->struct_size);
-    memcpy(out, &counters, size < sizeof counters ? size : sizeof counters);
+    sinter__struct_store(out, &counters, sizeof counters);
 }
 
 void

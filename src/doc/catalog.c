@@ -18,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/load.h"
 #include "compact/path.h"
 #include "doc/row_type.h"
 
@@ -117,27 +118,29 @@ out:
 }
 
 sinter_status
-sinter_catalog_create(const sinter_env *env, const char *dir, const sinter_catalog_options *options,
+sinter_catalog_create(const sinter_env *env, const char *dir, const sinter_catalog_options *given,
                       sinter_error *err)
 {
+    sinter_catalog_options options = {.struct_size = (uint32_t)sizeof options, .num_levels = -1};
     sinter_io_file *lock = NULL;
     char *path = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && env->io != NULL);
-    SINTER__REQUIRE(err, dir != NULL && options != NULL);
-    SINTER__REQUIRE(err, options->struct_size >= sizeof *options);
-    SINTER__REQUIRE(err, options->row_type != NULL);
-    SINTER__REQUIRE(err, options->options != NULL || options->option_count == 0);
-    SINTER__CHECK(sinter__row_type_check_atomic(options->row_type, err));
-    SINTER__CHECK(check_options(options, err));
+    SINTER__REQUIRE(err, dir != NULL && given != NULL);
+    SINTER__CHECK(
+        sinter__struct_load(&options, sizeof options, given, "sinter_catalog_options", err));
+    SINTER__REQUIRE(err, options.row_type != NULL);
+    SINTER__REQUIRE(err, options.options != NULL || options.option_count == 0);
+    SINTER__CHECK(sinter__row_type_check_atomic(options.row_type, err));
+    SINTER__CHECK(check_options(&options, err));
     st = env->io->ops->mkdir(env->io, dir, err);
     if (st != SINTER_OK && st != SINTER_E_EXISTS) {
         return st;
     }
     SINTER__TRY(take_lock(env, dir, &lock, err));
     SINTER__TRY(sinter__path_join(env, dir, NULL, SINTER_CATALOG_FILE, &path, err));
-    SINTER__TRY(write_first(env, path, options, err));
+    SINTER__TRY(write_first(env, path, &options, err));
 out:
     sinter__free(env, path);
     release_lock(lock);

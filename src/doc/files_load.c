@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/bytes.h"
+#include "base/load.h"
 #include "compact/path.h"
 #include "doc/files_doc.h"
 #include "sinter/catalog.h"
@@ -349,6 +350,7 @@ sinter_files_doc_load(const sinter_env *env, const char *path,
                       const sinter_files_load_options *options, sinter_files_doc **out,
                       sinter_error *err)
 {
+    sinter_files_load_options known = {.struct_size = (uint32_t)sizeof known};
     sinter__arena arena = {.env = env};
     sinter_io_stat info = {0};
     sinter_status st = SINTER_OK;
@@ -356,12 +358,15 @@ sinter_files_doc_load(const sinter_env *env, const char *path,
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
     SINTER__REQUIRE(err, path != NULL && env->io != NULL);
-    SINTER__REQUIRE(err, options == NULL || options->struct_size >= sizeof *options);
+    if (options != NULL) {
+        SINTER__CHECK(
+            sinter__struct_load(&known, sizeof known, options, "sinter_files_load_options", err));
+    }
     SINTER__TRY(env->io->ops->stat(env->io, path, &info, err));
     if (info.is_directory) {
         SINTER__TRY(sinter__doc_path_join(&arena, path, SINTER_CATALOG_FILE, &path, err));
     }
-    SINTER__TRY(load_document(env, path, options == NULL ? NULL : options->base_dir, out, err));
+    SINTER__TRY(load_document(env, path, known.base_dir, out, err));
 out:
     sinter__arena_fini(&arena);
     return st;

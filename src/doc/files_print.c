@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/load.h"
 #include "doc/files_doc.h"
 #include "doc/text.h"
 
@@ -90,14 +91,18 @@ put_types(sinter__doc_writer *writer, json_t *root, const sinter_files *files)
 }
 
 sinter_status
-sinter_files_print(const sinter_files *files, const sinter_key_codec *codec, uint32_t flags,
+sinter_files_print(const sinter_files *given, const sinter_key_codec *codec, uint32_t flags,
                    sinter_text *out, sinter_error *err)
 {
+    sinter_files known;
+    const sinter_files *files = &known;
     sinter__doc_writer writer;
     json_t *root = NULL;
     json_t *list = NULL;
 
-    SINTER__REQUIRE(err, files != NULL && files->struct_size >= sizeof *files);
+    SINTER__REQUIRE(err, given != NULL);
+    sinter_files_init(&known);
+    SINTER__CHECK(sinter__struct_load(&known, sizeof known, given, "sinter_files", err));
     SINTER__REQUIRE(err, out != NULL && out->env != NULL);
     sinter__doc_writer_init(&writer);
     root = sinter__doc_new_object(&writer);

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/load.h"
 #include "base/uuid.h"
 #include "compact/path.h"
 #include "doc/catalog.h"
@@ -220,19 +221,21 @@ sinter_status
 sinter_catalog_gc(sinter_catalog *catalog, const sinter_gc_options *options, sinter_gc_result *out,
                   sinter_error *err)
 {
-    static const sinter_gc_options defaults = {.struct_size = (uint32_t)sizeof defaults};
-    sinter_gc_result ignored = {.struct_size = (uint32_t)sizeof ignored};
+    sinter_gc_options known = {.struct_size = (uint32_t)sizeof known};
+    sinter_gc_result done = {.struct_size = (uint32_t)sizeof done};
     gc_run run = {.catalog = catalog, .err = err};
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, catalog != NULL);
-    SINTER__REQUIRE(err, options == NULL || options->struct_size >= sizeof *options);
-    SINTER__REQUIRE(err, options == NULL || options->older_than_ms >= 0);
+    SINTER__REQUIRE(err, out == NULL || out->struct_size >= sizeof out->struct_size);
+    if (options != NULL) {
+        SINTER__CHECK(sinter__struct_load(&known, sizeof known, options, "sinter_gc_options", err));
+    }
+    SINTER__REQUIRE(err, known.older_than_ms >= 0);
     SINTER__CHECK(sinter__catalog_check_writable(catalog, err));
     SINTER__REQUIRE(err, !catalog->is_changed);
-    run.options = options == NULL ? &defaults : options;
-    run.result = out == NULL ? &ignored : out;
-    *run.result = (sinter_gc_result){.struct_size = (uint32_t)sizeof *run.result};
+    run.options = &known;
+    run.result = &done;
     run.arena.env = catalog->env;
     run.now_ms = sinter__now_ms(catalog->env);
     SINTER__TRY(remove_orphans(&run));
@@ -245,6 +248,9 @@ sinter_catalog_gc(sinter_catalog *catalog, const sinter_gc_options *options, sin
         SINTER__TRY(sinter_catalog_commit(catalog, err));
     }
 out:
+    if (out != NULL) {
+        sinter__struct_store(out, &done, sizeof done);
+    }
     sinter__free(catalog->env, run.orphans);
     sinter__arena_fini(&run.arena);
     return st;

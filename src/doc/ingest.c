@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/load.h"
 #include "base/uuid.h"
 #include "compact/path.h"
 #include "doc/catalog.h"
@@ -126,14 +127,17 @@ sinter_status
 sinter_ingest_open(const sinter_env *env, sinter_catalog *catalog,
                    const sinter_ingest_options *options, sinter_ingest **out, sinter_error *err)
 {
-    static const sinter_ingest_options defaults = {.struct_size = (uint32_t)sizeof defaults};
+    sinter_ingest_options known = {.struct_size = (uint32_t)sizeof known};
     sinter_ingest *made = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
     SINTER__REQUIRE(err, catalog != NULL && env->io != NULL);
-    SINTER__REQUIRE(err, options == NULL || options->struct_size >= sizeof *options);
+    if (options != NULL) {
+        SINTER__CHECK(
+            sinter__struct_load(&known, sizeof known, options, "sinter_ingest_options", err));
+    }
     SINTER__CHECK(sinter__catalog_check_writable(catalog, err));
     SINTER__TRY(SINTER__NEW(env, made, 1, err));
     made->env = env;
@@ -143,7 +147,7 @@ sinter_ingest_open(const sinter_env *env, sinter_catalog *catalog,
     made->counters.struct_size = (uint32_t)sizeof made->counters;
     sinter_text_init(env, &made->key);
     sinter_text_init(env, &made->value);
-    SINTER__TRY(prepare(made, options == NULL ? &defaults : options, err));
+    SINTER__TRY(prepare(made, &known, err));
     *out = made;
     made = NULL;
 out:
@@ -523,7 +527,7 @@ sinter_ingest_finish(sinter_ingest *ingest, sinter_ingest_counters *out, sinter_
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, ingest != NULL);
-    SINTER__REQUIRE(err, out == NULL || out->struct_size >= sizeof *out);
+    SINTER__REQUIRE(err, out == NULL || out->struct_size >= sizeof out->struct_size);
     SINTER__TRY(check_state(ingest, err));
     SINTER__TRY(flush(ingest, err));
     if (ingest->file_count > 0) {
@@ -537,7 +541,7 @@ sinter_ingest_finish(sinter_ingest *ingest, sinter_ingest_counters *out, sinter_
     ingest->is_committed = true;
     SINTER__TRY(sinter_catalog_commit(ingest->catalog, err));
     if (out != NULL) {
-        *out = ingest->counters;
+        sinter__struct_store(out, &ingest->counters, sizeof ingest->counters);
     }
 out:
     ingest->has_failed = ingest->has_failed || st != SINTER_OK;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/load.h"
 #include "doc/files_doc.h"
 #include "doc/text.h"
 
@@ -133,13 +134,16 @@ result_status(const sinter_error *error)
 }
 
 sinter_status
-sinter_result_print(const sinter_result_content *content, sinter_text *out, sinter_error *err)
+sinter_result_print(const sinter_result_content *given, sinter_text *out, sinter_error *err)
 {
     static const sinter_compact_counters nothing = {.struct_size = (uint32_t)sizeof nothing};
+    sinter_result_content known = {.struct_size = (uint32_t)sizeof known};
+    const sinter_result_content *content = &known;
     sinter__doc_writer writer;
     json_t *root = NULL;
 
-    SINTER__REQUIRE(err, content != NULL && content->struct_size >= sizeof *content);
+    SINTER__REQUIRE(err, given != NULL);
+    SINTER__CHECK(sinter__struct_load(&known, sizeof known, given, "sinter_result_content", err));
     SINTER__REQUIRE(err, out != NULL && out->env != NULL);
     root = begin_document(&writer, "sinter.result");
     sinter__doc_put_string(&writer, root, "task_id", content->task_id);
@@ -226,13 +230,16 @@ put_estimate(sinter__doc_writer *writer, json_t *root, const sinter_compact_resu
 }
 
 sinter_status
-sinter_plan_print(const sinter_plan_content *content, sinter_text *out, sinter_error *err)
+sinter_plan_print(const sinter_plan_content *given, sinter_text *out, sinter_error *err)
 {
+    sinter_plan_content known = {.struct_size = (uint32_t)sizeof known};
+    const sinter_plan_content *content = &known;
     sinter__doc_writer writer;
     json_t *root = NULL;
     json_t *reason = NULL;
 
-    SINTER__REQUIRE(err, content != NULL && content->struct_size >= sizeof *content);
+    SINTER__REQUIRE(err, given != NULL);
+    SINTER__CHECK(sinter__struct_load(&known, sizeof known, given, "sinter_plan_content", err));
     SINTER__REQUIRE(err, out != NULL && out->env != NULL);
     root = begin_document(&writer, "sinter.plan");
     sinter__doc_put_string(&writer, root, "base_dir", content->base_dir);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/load.h"
 #include "doc/json.h"
 #include "doc/row_type.h"
 #include "doc/text.h"
@@ -19,29 +20,30 @@ sinter_kind_name(uint8_t kind)
 
 sinter_status
 sinter_row_reader_create(const sinter_env *env, const sinter_row_type *row_type,
-                         const sinter_row_options *options, sinter_row_reader **out,
+                         const sinter_row_options *given, sinter_row_reader **out,
                          sinter_error *err)
 {
+    sinter_row_options options = {.struct_size = (uint32_t)sizeof options};
     sinter_row_reader *made = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
-    SINTER__REQUIRE(err, row_type != NULL && options != NULL);
-    SINTER__REQUIRE(err, options->struct_size >= sizeof *options);
-    SINTER__REQUIRE(err, options->format >= SINTER_ROW_FORMAT_JSON &&
-                             options->format <= SINTER_ROW_FORMAT_TSV);
+    SINTER__REQUIRE(err, row_type != NULL && given != NULL);
+    SINTER__CHECK(sinter__struct_load(&options, sizeof options, given, "sinter_row_options", err));
+    SINTER__REQUIRE(err, options.format >= SINTER_ROW_FORMAT_JSON &&
+                             options.format <= SINTER_ROW_FORMAT_TSV);
     SINTER__CHECK(sinter__row_type_check_atomic(row_type, err));
     SINTER__TRY(SINTER__NEW(env, made, 1, err));
     made->env = env;
     made->row_type = row_type;
-    made->format = options->format;
-    made->flags = options->flags;
+    made->format = options.format;
+    made->flags = options.flags;
     made->line = 1;
     sinter_text_init(env, &made->buffer);
     sinter_text_init(env, &made->scratch);
     sinter_text_init(env, &made->quoted);
-    SINTER__TRY(sinter__strdup(env, options->source, &made->source, err));
+    SINTER__TRY(sinter__strdup(env, options.source, &made->source, err));
     SINTER__TRY(SINTER__NEW(env, made->values, sinter_row_type_count(row_type), err));
     *out = made;
     made = NULL;
@@ -100,12 +102,18 @@ sinter__row_locate(const sinter_row_reader *reader, sinter_status st, sinter_err
 sinter_status
 sinter_row_reader_next(sinter_row_reader *reader, sinter_row_values *out, sinter_error *err)
 {
+    sinter_row_values row = {.struct_size = (uint32_t)sizeof row};
+
     SINTER__REQUIRE(err, reader != NULL && out != NULL);
+    SINTER__REQUIRE(err, out->struct_size >= sizeof out->struct_size);
     json_decref(reader->json);
     reader->json = NULL;
     sinter_text_reset(&reader->scratch);
-    return reader->format == SINTER_ROW_FORMAT_JSON ? sinter__row_json_next(reader, out, err)
-                                                    : sinter__row_csv_next(reader, out, err);
+    SINTER__CHECK(reader->format == SINTER_ROW_FORMAT_JSON
+                      ? sinter__row_json_next(reader, &row, err)
+                      : sinter__row_csv_next(reader, &row, err));
+    sinter__struct_store(out, &row, sizeof row);
+    return SINTER_OK;
 }
 
 sinter_status

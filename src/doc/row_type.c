@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/load.h"
 #include "doc/doc_read.h"
 #include "doc/doc_write.h"
 #include "doc/type.h"
@@ -211,23 +212,25 @@ copy_column(sinter_row_type *row_type, size_t index, const sinter_column *given,
 }
 
 sinter_status
-sinter_row_type_create(const sinter_env *env, const sinter_row_layout *layout,
-                       sinter_row_type **out, sinter_error *err)
+sinter_row_type_create(const sinter_env *env, const sinter_row_layout *given, sinter_row_type **out,
+                       sinter_error *err)
 {
+    sinter_row_layout layout = {.struct_size = (uint32_t)sizeof layout};
     sinter_row_type *made = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
-    SINTER__REQUIRE(err, layout != NULL && layout->struct_size >= sizeof *layout);
-    SINTER__REQUIRE(err, layout->columns != NULL && layout->count > 0);
-    SINTER__REQUIRE(err, layout->count <= COLUMNS_MAX && layout->key_count <= layout->count);
-    SINTER__REQUIRE(err, layout->keys != NULL || layout->key_count == 0);
-    SINTER__TRY(row_type_alloc(env, layout->count, layout->key_count, &made, err));
-    for (size_t i = 0; i < layout->count; i++) {
-        SINTER__TRY(copy_column(made, i, &layout->columns[i], err));
+    SINTER__REQUIRE(err, given != NULL);
+    SINTER__CHECK(sinter__struct_load(&layout, sizeof layout, given, "sinter_row_layout", err));
+    SINTER__REQUIRE(err, layout.columns != NULL && layout.count > 0);
+    SINTER__REQUIRE(err, layout.count <= COLUMNS_MAX && layout.key_count <= layout.count);
+    SINTER__REQUIRE(err, layout.keys != NULL || layout.key_count == 0);
+    SINTER__TRY(row_type_alloc(env, layout.count, layout.key_count, &made, err));
+    for (size_t i = 0; i < layout.count; i++) {
+        SINTER__TRY(copy_column(made, i, &layout.columns[i], err));
     }
-    SINTER__TRY(complete(made, layout->keys, err));
+    SINTER__TRY(complete(made, layout.keys, err));
     SINTER__TRY(print_json(made, err));
     *out = made;
     made = NULL;

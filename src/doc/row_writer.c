@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/load.h"
 #include "doc/text.h"
 #include "doc/type.h"
 #include "sinter/rows.h"
@@ -83,27 +84,29 @@ choose_columns(sinter_row_writer *writer, const sinter_row_options *options, sin
 
 sinter_status
 sinter_row_writer_create(const sinter_env *env, const sinter_row_type *row_type,
-                         const sinter_row_options *options, sinter_row_writer **out,
+                         const sinter_row_options *given, sinter_row_writer **out,
                          sinter_error *err)
 {
+    sinter_row_options options = {.struct_size = (uint32_t)sizeof options};
     sinter_row_writer *made = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
-    SINTER__REQUIRE(err, options != NULL && options->struct_size >= sizeof *options);
-    SINTER__REQUIRE(err, options->format >= SINTER_ROW_FORMAT_JSON &&
-                             options->format <= SINTER_ROW_FORMAT_TABLE);
-    SINTER__REQUIRE(err, options->column_count < SIZE_MAX / 2);
+    SINTER__REQUIRE(err, given != NULL);
+    SINTER__CHECK(sinter__struct_load(&options, sizeof options, given, "sinter_row_options", err));
+    SINTER__REQUIRE(err, options.format >= SINTER_ROW_FORMAT_JSON &&
+                             options.format <= SINTER_ROW_FORMAT_TABLE);
+    SINTER__REQUIRE(err, options.column_count < SIZE_MAX / 2);
     SINTER__TRY(SINTER__NEW(env, made, 1, err));
     made->env = env;
     made->row_type = row_type;
-    made->format = options->format;
-    made->flags = options->flags;
-    made->no_header = options->no_header;
+    made->format = options.format;
+    made->flags = options.flags;
+    made->no_header = options.no_header;
     sinter_text_init(env, &made->cell);
     sinter_text_init(env, &made->held);
-    SINTER__TRY(choose_columns(made, options, err));
+    SINTER__TRY(choose_columns(made, &options, err));
     SINTER__TRY(SINTER__NEW(env, made->values,
                             row_type == NULL ? 1 : sinter_row_type_count(row_type), err));
     for (size_t i = 0; i < made->count; i++) {

@@ -29,7 +29,7 @@ convert(const sinter_row_type *row_type, int32_t format, size_t piece, sinter_by
     const sinter_row_options print = {.struct_size = sizeof print, .kinds = true};
     sinter_row_reader *reader = NULL;
     sinter_row_writer *writer = NULL;
-    sinter_row_values row;
+    sinter_row_values row = {.struct_size = (uint32_t)sizeof row};
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
     size_t at = 0;

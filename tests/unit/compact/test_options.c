@@ -222,7 +222,7 @@ Test(compact_options, derived_values_saturate_at_the_largest_int)
 Test(compact_options, each_option_describes_itself_and_its_default_is_what_init_gives)
 {
     sinter_compact_options defaults;
-    sinter_option_info info;
+    sinter_option_info info = {.struct_size = sizeof info};
     size_t count = 0;
 
     sinter_compact_options_init(&defaults);

@@ -49,7 +49,7 @@ bucket_create(const sinter_env *env, const sinter_option *options, size_t option
 static sinter_status
 ingest_rows(sinter_ingest *ingest, sinter_row_reader *reader, const char *csv, sinter_error *err)
 {
-    sinter_row_values row;
+    sinter_row_values row = {.struct_size = (uint32_t)sizeof row};
     sinter_status st = sinter_row_reader_feed(reader, csv, strlen(csv), err);
 
     sinter_row_reader_end(reader);

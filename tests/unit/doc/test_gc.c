@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,5 +214,36 @@ Test(doc_gc, a_file_that_is_gone_already_is_as_good_as_removed)
     cr_assert_eq(collect(&b.env, (sinter_gc_options){0}, &result, NULL), SINTER_OK);
     cr_expect_eq(result.retired_files, 2);
     cr_expect_eq(bucket_file_count(&b.env), 1);
+    bucket_fini(&b);
+}
+
+Test(doc_gc, structs_of_an_older_header_are_understood)
+{
+    const sinter_gc_options older = {
+        .struct_size = offsetof(sinter_gc_options, each),
+        .dry_run = true,
+        .each = (void (*)(void *, const char *, sinter_gc_reason, uint64_t))(uintptr_t)1};
+    sinter_gc_result result = {.struct_size = offsetof(sinter_gc_result, bytes), .bytes = 77};
+    sinter_ingest_counters counters = {
+        .struct_size = offsetof(sinter_ingest_counters, rows_retract), .rows_retract = 77};
+    sinter_catalog *catalog = NULL;
+    bucket b;
+
+    bucket_init(&b, NULL);
+    cr_assert_eq(bucket_create(&b.env, NULL, 0, NULL), SINTER_OK);
+    cr_assert_eq(bucket_ingest(&b.env, "k,v\n1,a\n1,b\n", 1, &counters, NULL), SINTER_OK);
+    cr_expect_eq(counters.rows_in, 2);
+    cr_expect_eq(counters.rows_retract, 77, "behind what the caller knows");
+    cr_assert_eq(bucket_compact(&b.env, NULL), SINTER_OK);
+    cr_assert_eq(sinter_catalog_open(&b.env, "db", SINTER_CATALOG_WRITE, &catalog, NULL),
+                 SINTER_OK);
+    cr_assert_eq(sinter_catalog_gc(catalog, &older, &result, NULL), SINTER_OK,
+                 "a callback that the caller doesn't know is not called");
+    cr_expect_eq(result.retired_files, 2);
+    cr_expect_eq(result.bytes, 77);
+    cr_expect_eq(result.struct_size, offsetof(sinter_gc_result, bytes));
+    result.struct_size = 0;
+    cr_expect_eq(sinter_catalog_gc(catalog, NULL, &result, NULL), SINTER_E_INVALID);
+    sinter_catalog_close(catalog);
     bucket_fini(&b);
 }

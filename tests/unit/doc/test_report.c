@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,35 @@ Test(doc_report, of_nothing_the_result_is_empty_and_ok)
                                          "\"after\":[],\"changelog\":[],\"index\":null,"
                                          "\"files\":[],\"counters\":{\"records_in\":0,"));
     cr_expect_not_null(strstr(text.data, "\"error\":null}\n"));
+    sinter_text_fini(&text);
+}
+
+Test(doc_report, contents_of_other_headers_are_understood)
+{
+    const sinter_result_content older = {.struct_size = offsetof(sinter_result_content, error),
+                                         .base_dir = "db",
+                                         .error = (const sinter_error *)(uintptr_t)1};
+    struct {
+        sinter_result_content known;
+        uint64_t beyond;
+    } newer = {.known = {.struct_size = sizeof newer}, .beyond = 1};
+    sinter_plan_content plan = {.struct_size = offsetof(sinter_plan_content, partition)};
+    sinter_files files;
+    sinter_text text;
+
+    sinter_text_init(sinter_env_default(), &text);
+    cr_expect_eq(sinter_result_print(&older, &text, NULL), SINTER_OK);
+    cr_expect_not_null(strstr(text.data, "\"error\":null}"), "a field it doesn't have");
+    cr_expect_eq(sinter_result_print(&newer.known, &text, NULL), SINTER_E_INVALID);
+    newer.beyond = 0;
+    cr_expect_eq(sinter_result_print(&newer.known, &text, NULL), SINTER_OK);
+    cr_expect_eq(sinter_plan_print(&plan, &text, NULL), SINTER_OK);
+    sinter_files_init(&files);
+    files.struct_size = offsetof(sinter_files, next_sequence);
+    files.next_sequence = 77;
+    sinter_text_reset(&text);
+    cr_expect_eq(sinter_files_print(&files, NULL, 0, &text, NULL), SINTER_OK);
+    cr_expect_null(strstr(text.data, "77"));
     sinter_text_fini(&text);
 }
 

@@ -1,5 +1,6 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "cases.h"
@@ -17,7 +18,7 @@ read_all(const sinter_env *env, const sinter_row_type *row_type, sinter_row_opti
         .struct_size = (uint32_t)sizeof print, .flags = options.flags, .kinds = true};
     sinter_row_reader *reader = NULL;
     sinter_row_writer *writer = NULL;
-    sinter_row_values row;
+    sinter_row_values row = {.struct_size = (uint32_t)sizeof row};
     size_t at = 0;
     sinter_status st = sinter_row_reader_create(env, row_type, &options, &reader, err);
 
@@ -295,7 +296,7 @@ Test(doc_row_reader, a_row_has_a_limit)
         const sinter_row_options options = {.struct_size = (uint32_t)sizeof options,
                                             .format = formats[i]};
         sinter_row_reader *reader = NULL;
-        sinter_row_values row;
+        sinter_row_values row = {.struct_size = (uint32_t)sizeof row};
         sinter_status st = SINTER_END;
         size_t fed = 0;
 
@@ -414,5 +415,31 @@ Test(doc_row_reader, every_allocation_may_fail)
         }
         cr_assert_eq(st, format == SINTER_ROW_FORMAT_CSV ? SINTER_E_INVALID : SINTER_OK);
     }
+    sinter_row_type_destroy(row_type);
+}
+
+Test(doc_row_reader, an_older_caller_gets_the_fields_it_knows)
+{
+    const sinter_row_options options = {.struct_size = offsetof(sinter_row_options, format) +
+                                                       sizeof options.format,
+                                        .format = SINTER_ROW_FORMAT_CSV};
+    sinter_row_values row = {.struct_size = offsetof(sinter_row_values, line), .line = 77};
+    sinter_row_type *row_type = NULL;
+    sinter_row_reader *reader = NULL;
+    static const char json[] =
+        "{\"type\":\"ROW\",\"fields\":[{\"id\":0,\"name\":\"k\",\"type\":\"INT\"}]}";
+
+    cr_assert_eq(sinter_row_type_parse(sinter_env_default(), json, strlen(json), &row_type, NULL),
+                 SINTER_OK);
+    cr_assert_eq(sinter_row_reader_create(sinter_env_default(), row_type, &options, &reader, NULL),
+                 SINTER_OK);
+    cr_assert_eq(sinter_row_reader_feed(reader, "k\n5\n", 4, NULL), SINTER_OK);
+    cr_assert_eq(sinter_row_reader_next(reader, &row, NULL), SINTER_OK);
+    cr_expect_eq(row.values[0].as.integer, 5);
+    cr_expect_eq(row.line, 77, "behind what the caller knows");
+    cr_expect_eq(row.struct_size, offsetof(sinter_row_values, line));
+    row.struct_size = 0;
+    cr_expect_eq(sinter_row_reader_next(reader, &row, NULL), SINTER_E_INVALID);
+    sinter_row_reader_destroy(reader);
     sinter_row_type_destroy(row_type);
 }
