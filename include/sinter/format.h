@@ -48,6 +48,7 @@ typedef struct sinter_footprint {
     uint64_t key_part_bytes;   /* of the largest block's keys, decoded */
     uint64_t value_part_bytes; /* of the largest block's values, decoded */
     uint64_t reader_bytes;     /* of the memory budget, at most, while a reader is open */
+    uint64_t rows_bytes;       /* keys and values of all rows; 0: not known */
 } sinter_footprint;
 
 /** A format. `self` is passed back to each function. Immutable. */
@@ -70,8 +71,9 @@ typedef struct sinter_format {
     sinter_status (*measure)(void *self, const sinter_env *env, const char *path,
                              const sinter_read_options *options, sinter_footprint *out,
                              sinter_error *err);
-    /** Bytes of the memory budget that a writer takes for rows of blocks like these (the largest
-     *  of each number over all files). NULL, or beyond struct_size: not known. */
+    /** Bytes of the memory budget that a writer takes, at most, for the rows of files whose largest
+     *  numbers these are, and the sum of their rows_bytes. NULL, or beyond struct_size: not known.
+     */
     uint64_t (*writer_bytes)(void *self, const sinter_write_options *options,
                              const sinter_footprint *blocks);
 } sinter_format;

@@ -7,6 +7,7 @@
 #include "compact/path.h"
 #include "compact/rolling_writer.h"
 #include "compact/section_merge.h"
+#include "merge/budget.h"
 
 enum {
     RANGES_MAX = 256, /* taken from the merge at once */
@@ -86,6 +87,7 @@ copy_some(sinter__merge_rewriter *rewriter, sinter_merge *merge, sinter_error *e
     assert(count <= RANGES_MAX);
     st = sinter__rolling_writer_append(rewriter->writer, rewriter->ranges, count, rewriter->result,
                                        err);
+    st = sinter__merge_name_budget(merge, st, err);
     rewriter->write_ns +=
         sinter__now_ns(rewriter->env) - merged_ns - (nested_ns(rewriter) - merged_nested_ns);
     report_progress(rewriter, merged_ns);
@@ -258,6 +260,7 @@ configure_merging(sinter__merge_rewriter *rewriter)
     config->merge.cancel_ctx = task->cancel_ctx;
     config->read.base_dir = task->base_dir;
     config->read.counters = &rewriter->read;
+    config->write = &rewriter->rolling.write;
     config->order = task->order;
     config->keep_record = task->keep_record;
     config->keep_ctx = task->expire_ctx;

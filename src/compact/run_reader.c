@@ -22,6 +22,9 @@ typedef struct run_reader {
 /* Size of reader ops that know of filters. */
 #define MAY_HOLD_SIZE (offsetof(sinter_reader_ops, may_hold) + sizeof(void (*)(void)))
 
+/* Size of formats that know what reading takes. */
+#define MEASURE_SIZE (offsetof(sinter_format, measure) + sizeof(void (*)(void)))
+
 static const sinter_reader_ops run_ops_plain;
 static const sinter_reader_ops run_ops_blocks;
 
@@ -44,16 +47,17 @@ leave_file(run_reader *reader)
     reader->rows_in_file = 0;
 }
 
-static sinter_status
-open_inner(run_reader *reader, sinter_error *err)
+/* How a file of the run is to be read. */
+static sinter_read_options
+options_for(const sinter__run *run, const sinter_file_meta *file)
 {
-    const sinter__read_config *config = reader->run.config;
-    const sinter_file_meta *file = open_file(reader);
-    const sinter_read_options options = {
-        .struct_size = (uint32_t)sizeof options,
-        .read_bytes = reader->run.read_bytes,
-        .key_prefix_skip = reader->run.key_prefix_skip,
-        .origin = sinter__age_rank(reader->run.by_age, reader->run.by_age_count, file),
+    const sinter__read_config *config = run->config;
+
+    return (sinter_read_options){
+        .struct_size = (uint32_t)sizeof(sinter_read_options),
+        .read_bytes = run->read_bytes,
+        .key_prefix_skip = run->key_prefix_skip,
+        .origin = sinter__age_rank(run->by_age, run->by_age_count, file),
         .has_begin_key = config->has_begin_key,
         .has_end_key = config->has_end_key,
         .keys_only = config->keys_only,
@@ -62,6 +66,14 @@ open_inner(run_reader *reader, sinter_error *err)
         .end_key = config->end_key,
         .expected_file_bytes = file->file_size,
     };
+}
+
+static sinter_status
+open_inner(run_reader *reader, sinter_error *err)
+{
+    const sinter__read_config *config = reader->run.config;
+    const sinter_file_meta *file = open_file(reader);
+    const sinter_read_options options = options_for(&reader->run, file);
     const int64_t begin_ns = sinter__now_ns(reader->env);
     sinter_status st = SINTER_OK;
 
@@ -301,4 +313,61 @@ out:
         run_close(&reader->base);
     }
     return st;
+}
+
+static uint64_t
+larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void
+sinter__footprint_add(sinter_footprint *all, const sinter_footprint *one)
+{
+    all->block_rows = (uint32_t)larger(all->block_rows, one->block_rows);
+    all->key_part_bytes = larger(all->key_part_bytes, one->key_part_bytes);
+    all->value_part_bytes = larger(all->value_part_bytes, one->value_part_bytes);
+    all->reader_bytes = larger(all->reader_bytes, one->reader_bytes);
+    if (__builtin_add_overflow(all->rows_bytes, one->rows_bytes, &all->rows_bytes)) {
+        all->rows_bytes = UINT64_MAX;
+    }
+}
+
+static sinter_status
+measure_file(const sinter_env *env, const sinter__run *run, const sinter_file_meta *file,
+             sinter_footprint *out, sinter_error *err)
+{
+    const sinter__read_config *config = run->config;
+    const sinter_read_options options = options_for(run, file);
+    char *path = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(sinter__path_of_file(env, config->base_dir, file, &path, err));
+    st = config->format->measure(config->format->self, env, path, &options, out, err);
+    if (st < SINTER_OK) {
+        sinter__fail_file(err, path);
+    }
+    sinter__free(env, path);
+    return st;
+}
+
+sinter_status
+sinter__run_measure(const sinter_env *env, const sinter__run *run, sinter_footprint *out,
+                    sinter_error *err)
+{
+    const sinter_format *format = run->config->format;
+    sinter_footprint all = {.struct_size = (uint32_t)sizeof all};
+
+    assert(run->count > 0);
+    if (format->struct_size < MEASURE_SIZE || format->measure == NULL) {
+        return SINTER_END;
+    }
+    for (size_t i = 0; i < run->count; i++) {
+        sinter_footprint one = {.struct_size = (uint32_t)sizeof one};
+
+        SINTER__CHECK(measure_file(env, run, run->files[i], &one, err));
+        sinter__footprint_add(&all, &one);
+    }
+    *out = all;
+    return SINTER_OK;
 }

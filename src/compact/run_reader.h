@@ -56,4 +56,17 @@ sinter_status
 sinter__run_reader_open(const sinter_env *env, const sinter__run *run, sinter_reader **out,
                         sinter_error *err);
 
+/**
+ * Learn what reading a run takes: the most of all its files, one being open at a time. Each is
+ * opened, not read.
+ * @return SINTER_OK, SINTER_END (a file or the format doesn't say), or as of opening
+ */
+sinter_status
+sinter__run_measure(const sinter_env *env, const sinter__run *run, sinter_footprint *out,
+                    sinter_error *err);
+
+/** Let `one` count in `all`: the largest of each number, the sum of rows_bytes. */
+void
+sinter__footprint_add(sinter_footprint *all, const sinter_footprint *one);
+
 #endif

@@ -1,6 +1,7 @@
 #include "compact/section_merge.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
@@ -12,9 +13,13 @@ enum {
     READ_BYTES_MIN = 64 * 1024,
     READ_BYTES_MAX = 256 * 1024,
     READ_SHARE = 8, /* of the memory left, reads may take one part in so many */
-    /* Beside two reads an open run holds a decoded block, index pages and a codec's context. */
+    /* Of files that don't say what reading them takes: a decoded block of usual size, index pages
+     * and a codec's context, beside two reads. */
     RUN_MEMORY_BYTES = 256 * 1024
 };
+
+/* Size of formats that know what writing takes. */
+#define WRITER_BYTES_SIZE (offsetof(sinter_format, writer_bytes) + sizeof(void (*)(void)))
 
 /** Context of one merge input. */
 typedef struct section_run {
@@ -132,26 +137,13 @@ note_files(sinter__section_merge *merge, const sinter_rewrite_section *section, 
     return SINTER_OK;
 }
 
-sinter_status
-sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *config,
-                           const sinter_rewrite_section *section, sinter__section_merge **out,
-                           sinter_error *err)
+static void
+set_up_runs(sinter__section_merge *merge, const sinter__merge_config *config,
+            const sinter_rewrite_section *section)
 {
-    sinter__section_merge *merge = NULL;
-    sinter_merge_input *inputs = NULL;
-    uint32_t skip = 0;
-    uint32_t read_bytes = 0;
-    sinter_status st = SINTER_OK;
+    const uint32_t skip = common_prefix(merge->by_age, merge->file_count);
+    const uint32_t read_bytes = choose_read_bytes(merge->env, section->count);
 
-    assert(section->count > 0);
-    *out = NULL;
-    SINTER__TRY(SINTER__NEW(env, merge, 1, err));
-    merge->env = env;
-    SINTER__TRY(note_files(merge, section, err));
-    SINTER__TRY(SINTER__NEW(env, merge->runs, section->count, err));
-    SINTER__TRY(SINTER__NEW(env, inputs, section->count, err));
-    skip = common_prefix(merge->by_age, merge->file_count);
-    read_bytes = choose_read_bytes(env, section->count);
     for (size_t r = 0; r < section->count; r++) {
         merge->runs[r] = (section_run){.config = config,
                                        .run = {.config = &config->read,
@@ -161,13 +153,77 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
                                                .by_age_count = merge->file_count,
                                                .key_prefix_skip = skip,
                                                .read_bytes = read_bytes}};
+    }
+}
+
+/* What the input takes of the memory budget. SINTER_END: its files don't say, it is an estimate. */
+static sinter_status
+measure_input(const sinter__section_merge *merge, const section_run *run, sinter_merge_input *input,
+              sinter_footprint *all, sinter_error *err)
+{
+    sinter_footprint footprint = {.struct_size = (uint32_t)sizeof footprint};
+    sinter_status st = SINTER_END;
+
+    /* Without a budget, or where nothing can be spilled, there is nothing to choose. */
+    if (sinter_memory_limit(merge->env->memory) < UINT64_MAX &&
+        run->config->merge.spill_dir != NULL) {
+        st = sinter__run_measure(merge->env, &run->run, &footprint, err);
+    }
+    if (st != SINTER_OK) {
+        input->memory_bytes = RUN_MEMORY_BYTES + (uint64_t)2 * run->run.read_bytes;
+        return st;
+    }
+    input->memory_bytes = footprint.reader_bytes;
+    input->block_bytes = footprint.key_part_bytes + footprint.value_part_bytes;
+    input->block_rows = footprint.block_rows;
+    sinter__footprint_add(all, &footprint);
+    return SINTER_OK;
+}
+
+/* What is to be left for the writer of the merged rows. */
+static uint64_t
+writer_bytes(const sinter__merge_config *config, const sinter_footprint *all)
+{
+    const sinter_format *format = config->read.format;
+
+    if (config->write == NULL || all->block_rows == 0 || format->struct_size < WRITER_BYTES_SIZE ||
+        format->writer_bytes == NULL) {
+        return 0;
+    }
+    return format->writer_bytes(format->self, config->write, all);
+}
+
+sinter_status
+sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *config,
+                           const sinter_rewrite_section *section, sinter__section_merge **out,
+                           sinter_error *err)
+{
+    sinter_merge_options options = config->merge;
+    sinter_footprint all = {.struct_size = (uint32_t)sizeof all};
+    sinter__section_merge *merge = NULL;
+    sinter_merge_input *inputs = NULL;
+    sinter_status st = SINTER_OK;
+
+    assert(section->count > 0);
+    *out = NULL;
+    SINTER__TRY(SINTER__NEW(env, merge, 1, err));
+    merge->env = env;
+    SINTER__TRY(note_files(merge, section, err));
+    SINTER__TRY(SINTER__NEW(env, merge->runs, section->count, err));
+    SINTER__TRY(SINTER__NEW(env, inputs, section->count, err));
+    set_up_runs(merge, config, section);
+    for (size_t r = 0; r < section->count; r++) {
         inputs[r] = (sinter_merge_input){.struct_size = (uint32_t)sizeof inputs[r],
                                          .estimated_bytes = run_bytes(&section->runs[r]),
-                                         .memory_bytes = RUN_MEMORY_BYTES + 2 * read_bytes,
                                          .open = open_run,
                                          .ctx = &merge->runs[r]};
+        st = measure_input(merge, &merge->runs[r], &inputs[r], &all, err);
+        if (st != SINTER_END) {
+            SINTER__TRY(st);
+        }
     }
-    SINTER__TRY(sinter_merge_open(env, inputs, section->count, &config->merge, &merge->merge, err));
+    options.kept_back_bytes = writer_bytes(config, &all);
+    SINTER__TRY(sinter_merge_open(env, inputs, section->count, &options, &merge->merge, err));
     *out = merge;
     merge = NULL;
 out:

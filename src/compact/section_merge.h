@@ -10,8 +10,9 @@
 /** What all section merges of a task or view share. Borrowed while a merge is open. */
 typedef struct sinter__merge_config {
     sinter__read_config read;
-    sinter_merge_options merge; /* complete but for what depends on the section */
-    const sinter_order *order;  /* NULL: none */
+    sinter_merge_options merge;        /* complete but for what depends on the section */
+    const sinter_write_options *write; /* how the rows are written; NULL: nobody does */
+    const sinter_order *order;         /* NULL: none */
     bool (*keep_record)(void *ctx, const sinter_batch *batch, uint32_t row); /* NULL: all */
     void *keep_ctx;
 } sinter__merge_config;
@@ -26,6 +27,9 @@ typedef struct sinter__section_merge sinter__section_merge;
 
 /**
  * Open the merge of a section.
+ *
+ * Where runs may be spilled and there is a memory budget, each file is asked first how much memory
+ * it takes to read, and writing the rows is counted too.
  *
  * @param section  at least one run, each with a file; its files are borrowed until close, its runs
  *                 for the call

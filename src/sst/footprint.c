@@ -128,6 +128,7 @@ sinter__sst_measure(void *format, const sinter_env *env, const char *path,
     found.block_rows = file.properties.largest_block_rows;
     found.key_part_bytes = file.properties.largest_key_part;
     found.value_part_bytes = file.properties.largest_value_part;
+    found.rows_bytes = file.properties.raw_key_bytes + file.properties.raw_value_bytes;
     found.reader_bytes = sinter__sst_reader_bytes(&file, &options);
     sinter__struct_store(out, &found, sizeof found);
 out:
@@ -147,8 +148,9 @@ uint64_t
 sinter__sst_writer_bytes(void *format, const sinter_write_options *options,
                          const sinter_footprint *blocks)
 {
-    const uint64_t target =
+    const uint64_t wanted =
         options->block_bytes == 0 ? SINTER__SST_BLOCK_BYTES_DEFAULT : options->block_bytes;
+    const uint64_t target = blocks->rows_bytes == 0 ? wanted : smaller(wanted, blocks->rows_bytes);
     const uint64_t key_part = smaller(blocks->key_part_bytes, SINTER_BLOCK_BYTES_MAX);
     const uint64_t value_part = smaller(blocks->value_part_bytes, SINTER_BLOCK_BYTES_MAX);
     const uint64_t source = larger(key_part + value_part, 1);
