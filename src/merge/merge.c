@@ -128,12 +128,11 @@ open_spilled(sinter_merge *merge, size_t direct_count, sinter_error *err)
     return SINTER_OK;
 }
 
-/* What is left of the budget for blocks of spilled runs, once everything else has its share. */
+/* What is left of `left` for blocks of spilled runs, once everything else has its share. */
 static uint64_t
 memory_for_spilled(const sinter_merge *merge, const sinter_merge_input *inputs,
-                   const size_t *positions, size_t direct)
+                   const size_t *positions, size_t direct, uint64_t left)
 {
-    uint64_t left = memory_left(merge->env);
     const uint64_t kept = merge->options.kept_back_bytes;
 
     left -= kept < left ? kept : left;
@@ -190,10 +189,11 @@ open_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
     }
     direct = plan_inputs(merge, inputs, count, sizes, positions);
     if (direct < count) {
+        const uint64_t left = memory_left(env); /* the writer of the spill file takes it for now */
+        const uint64_t spilled = memory_for_spilled(merge, inputs, positions, direct, left);
+
         SINTER__TRY(spill_inputs(merge, inputs, positions + direct, count - direct, err));
-        SINTER__TRY(sinter__spill_fit(merge->spill,
-                                      memory_for_spilled(merge, inputs, positions, direct),
-                                      memory_left(env), err));
+        SINTER__TRY(sinter__spill_fit(merge->spill, spilled, left, err));
     }
     merge->input_count = direct;
     SINTER__TRY(open_direct(merge, inputs, positions, direct, err));
