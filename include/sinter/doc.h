@@ -229,6 +229,52 @@ sinter_verify_print(const char *name, const sinter_sst_verify_result *result,
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_error_print(const sinter_error *error, sinter_text *out, sinter_error *err);
 
+/** A JSON object under construction, for reports that no function above prints. Confined. */
+typedef struct sinter_json sinter_json;
+
+/** Make an empty object. @param env borrowed until destroy. @return SINTER_OK, SINTER_E_NOMEM */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_json_create(const sinter_env *env, sinter_json **out, sinter_error *err);
+
+/** Release; takes NULL. */
+SINTER_API void
+sinter_json_destroy(sinter_json *json);
+
+/**
+ * Begin an object or array inside of what is open; what is put from now on goes into it, until
+ * sinter_json_end(). A failure here and below is remembered and told by sinter_json_print().
+ * @param name  of the member, UTF-8; ignored inside an array
+ */
+SINTER_API void
+sinter_json_begin_object(sinter_json *json, const char *name);
+SINTER_API void
+sinter_json_begin_array(sinter_json *json, const char *name);
+
+/** End what was begun last; the root needs no end. */
+SINTER_API void
+sinter_json_end(sinter_json *json);
+
+/** Put a text; NULL puts null, bytes that are no UTF-8 become '?'. */
+SINTER_API void
+sinter_json_put_text(sinter_json *json, const char *name, const char *text);
+SINTER_API void
+sinter_json_put_integer(sinter_json *json, const char *name, int64_t value);
+/** Put a count; above 2^63 - 1 is SINTER_E_OVERFLOW. */
+SINTER_API void
+sinter_json_put_count(sinter_json *json, const char *name, uint64_t value);
+SINTER_API void
+sinter_json_put_bool(sinter_json *json, const char *name, bool value);
+
+/**
+ * Append the object and a newline.
+ * @param flags  SINTER_PRINT_PRETTY
+ * @return       SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (no name, or one that is not UTF-8;
+ *               something begun was not ended), SINTER_E_OVERFLOW (a count), SINTER_E_TOO_LARGE
+ *               (nested deeper than SINTER_DOC_NESTING_MAX)
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_json_print(const sinter_json *json, uint32_t flags, sinter_text *out, sinter_error *err);
+
 #ifdef __cplusplus
 }
 #endif

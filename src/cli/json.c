@@ -1,121 +1,84 @@
 #include "cli/json.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/text.h"
+#include "cli/report.h"
+#include "cli/source.h"
 
 static void
-put_text(const char *text)
+fail(sinter_status st)
 {
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\') {
-            printf("\\%c", *c);
-        } else if (*c < 0x20 || *c == 0x7f) {
-            printf("\\u%04X", *c);
-        } else {
-            putchar(*c);
-        }
-    }
-    putchar('"');
-}
-
-static void
-put_name(cli_json *json, const char *name)
-{
-    if (json->needs_comma) {
-        putchar(',');
-    }
-    json->needs_comma = true;
-    if (name != NULL) {
-        put_text(name);
-        putchar(':');
-    }
-}
-
-static void
-begin(cli_json *json, const char *name, char bracket)
-{
-    put_name(json, name);
-    putchar(bracket);
-    json->needs_comma = false;
-    json->depth++;
-}
-
-static void
-end(cli_json *json, char bracket)
-{
-    putchar(bracket);
-    json->depth--;
-    json->needs_comma = json->depth > 0;
-    if (json->depth == 0) {
-        putchar('\n');
-    }
+    exit(cli_fail(CLI_EXIT_FAILURE, "a report can't be printed as JSON: %s",
+                  sinter_status_text(st)));
 }
 
 void
 cli_json_object_begin(cli_json *json, const char *name)
 {
-    begin(json, name, '{');
+    if (json->depth++ == 0) {
+        const sinter_status st = sinter_json_create(sinter_env_default(), &json->root, NULL);
+
+        if (st != SINTER_OK) {
+            fail(st);
+        }
+        return;
+    }
+    sinter_json_begin_object(json->root, name);
 }
 
 void
 cli_json_object_end(cli_json *json)
 {
-    end(json, '}');
+    sinter_text text;
+    sinter_status st;
+
+    if (--json->depth > 0) {
+        sinter_json_end(json->root);
+        return;
+    }
+    sinter_text_init(sinter_env_default(), &text);
+    st = sinter_json_print(json->root, 0, &text, NULL);
+    if (st != SINTER_OK) {
+        fail(st);
+    }
+    cli_put_text(&text);
+    sinter_json_destroy(json->root);
 }
 
 void
 cli_json_array_begin(cli_json *json, const char *name)
 {
-    begin(json, name, '[');
+    json->depth++;
+    sinter_json_begin_array(json->root, name);
 }
 
 void
 cli_json_array_end(cli_json *json)
 {
-    end(json, ']');
+    json->depth--;
+    sinter_json_end(json->root);
 }
 
 void
 cli_json_text(cli_json *json, const char *name, const char *text)
 {
-    put_name(json, name);
-    if (text == NULL) {
-        fputs("null", stdout);
-    } else {
-        put_text(text);
-    }
+    sinter_json_put_text(json->root, name, text);
 }
 
 void
 cli_json_int(cli_json *json, const char *name, int64_t value)
 {
-    put_name(json, name);
-    printf("%" PRId64, value);
+    sinter_json_put_integer(json->root, name, value);
 }
 
 void
 cli_json_uint(cli_json *json, const char *name, uint64_t value)
 {
-    put_name(json, name);
-    printf("%" PRIu64, value);
+    sinter_json_put_count(json->root, name, value);
 }
 
 void
 cli_json_bool(cli_json *json, const char *name, bool value)
 {
-    put_name(json, name);
-    fputs(value ? "true" : "false", stdout);
-}
-
-void
-cli_json_bytes(cli_json *json, const char *name, sinter_bytes value)
-{
-    char *hex = cli_hex(value);
-
-    cli_json_text(json, name, hex);
-    free(hex);
+    sinter_json_put_bool(json->root, name, value);
 }

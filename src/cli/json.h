@@ -1,24 +1,22 @@
 /*
- * Reports of the program as JSON on standard output, written front to back.
+ * Reports of the program as JSON on standard output, one object a line.
  *
  * The documents of spec/interchange.md are made by the library; this is for what only the program
- * tells, such as the properties that `inspect` shows.
+ * tells, such as what gc removed. It is the library's sinter_json, which ends the program when it
+ * has no memory.
  */
 #ifndef SINTER_CLI_JSON_H
 #define SINTER_CLI_JSON_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "sinter/doc.h"
 
-#include "sinter/base.h"
-
-/** Where in a value the writer is. Zeroed: at the start of a line. */
+/** A report under construction. Zeroed: not begun. */
 typedef struct cli_json {
-    bool needs_comma;
+    sinter_json *root;
     uint32_t depth;
 } cli_json;
 
-/** Open and close; `name` NULL inside arrays and at the top. Closing the top ends the line. */
+/** Open and close; `name` NULL inside arrays and at the top. Closing the top prints the line. */
 void
 cli_json_object_begin(cli_json *json, const char *name);
 void
@@ -37,7 +35,5 @@ void
 cli_json_uint(cli_json *json, const char *name, uint64_t value);
 void
 cli_json_bool(cli_json *json, const char *name, bool value);
-void
-cli_json_bytes(cli_json *json, const char *name, sinter_bytes value);
 
 #endif
