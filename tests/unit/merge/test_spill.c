@@ -421,7 +421,7 @@ spilling_runs(test_runs *out)
 {
     test_rng rng = {4242};
 
-    dense_runs(&rng, 16, 1500, 100, out);
+    dense_runs(&rng, 24, 1000, 100, out);
 }
 
 /* A budget that makes the merge above merge runs beforehand. */
