@@ -168,11 +168,26 @@ sinter_files_doc_apply(const sinter_env *env, const sinter_files_doc *before,
                        const sinter_compact_result *result, sinter_files_doc **out,
                        sinter_error *err);
 
+/** Characters of a task id, without the closing zero. */
+#define SINTER_TASK_ID_CHARS 36
+
+/**
+ * Draw the id of a task: a random UUID. Results of one task and range are told to be duplicates by
+ * it, so a task that was planned anew needs a new one.
+ *
+ * @param env  with random_seed != 0 the id follows from the seed and the clock
+ * @return     SINTER_OK; SINTER_E_IO: the system gave no random bytes; SINTER_E_INVALID
+ *
+ * Thread-safe. Source: interchange.md 4, 5.
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_task_id_draw(const sinter_env *env, char out[SINTER_TASK_ID_CHARS + 1], sinter_error *err);
+
 /** What a `sinter.result` document says. Borrowed for the call. */
 typedef struct sinter_result_content {
     uint32_t struct_size;
     uint32_t flags;      /* SINTER_PRINT_PRETTY */
-    const char *task_id; /* NULL: null */
+    const char *task_id; /* NULL: null, for what no task did */
     const char *base_dir;
     const sinter_compact_result *result; /* NULL: nothing was done */
     const sinter_error *error;           /* NULL: status "ok"; else "cancelled" or "failed" */

@@ -34,6 +34,7 @@ typedef struct compact_job {
     sinter_compact_result *result; /* NULL after a failure */
     sinter_files_doc *after;
     sinter_text document; /* sinter.result */
+    char task_id[SINTER_TASK_ID_CHARS + 1];
     sinter_error err;
 } compact_job;
 
@@ -76,6 +77,7 @@ make_document(compact_job *job, const sinter_error *failure)
 {
     const sinter_result_content content = {
         .struct_size = (uint32_t)sizeof content,
+        .task_id = job->task_id[0] != '\0' ? job->task_id : NULL,
         .base_dir = job->source.base_dir,
         .result = job->result,
         .error = failure,
@@ -252,7 +254,10 @@ compact(compact_job *job)
     if (code != CLI_EXIT_OK) {
         return code;
     }
-    st = run_task(job); /* of no files: an empty result */
+    st = sinter_task_id_draw(&job->session->boot, job->task_id, &job->err);
+    if (st == SINTER_OK) {
+        st = run_task(job); /* of no files: an empty result */
+    }
     if (st == SINTER_OK) {
         st = publish(job);
     }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/env.h"
 #include "base/load.h"
+#include "base/uuid.h"
 #include "doc/files_doc.h"
 #include "doc/text.h"
 
@@ -131,6 +133,15 @@ result_status(const sinter_error *error)
         return "ok";
     }
     return error->status == SINTER_E_CANCELLED ? "cancelled" : "failed";
+}
+
+static_assert(SINTER_TASK_ID_CHARS == SINTER__UUID_CHARS, "a task id is a UUID");
+
+sinter_status
+sinter_task_id_draw(const sinter_env *env, char out[SINTER_TASK_ID_CHARS + 1], sinter_error *err)
+{
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    return sinter__uuid(env, (uint64_t)sinter__now_ns(env), out, err);
 }
 
 sinter_status

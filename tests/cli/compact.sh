@@ -110,3 +110,16 @@ rm -rf dir && cp -r copy dir
 s 3 compact dir --merge-engine first-row
 one_line
 same "$(view dir)" "$before"
+
+# every run has a task id of its own, also one that fails or finds nothing to do
+rm -rf dir && cp -r copy dir
+uuid='[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
+for n in 1 2; do
+    s 0 compact dir --json
+    json 'd["task_id"]' <<<"$out"
+done >.ids
+rm -rf dir && cp -r copy dir
+printf 'X' | dd of="$(ls dir/*.sst | head -1)" bs=1 seek=100 conv=notrunc status=none
+s 3 compact dir --json
+json 'd["task_id"]' <<<"$out" >>.ids
+same "$(grep -E "^$uuid\$" .ids | sort -u | wc -l)" 3

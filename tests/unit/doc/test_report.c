@@ -198,6 +198,42 @@ Test(doc_report, contents_of_other_headers_are_understood)
     sinter_text_fini(&text);
 }
 
+static int64_t
+count_ns(void *ctx)
+{
+    return ++*(int64_t *)ctx;
+}
+
+Test(doc_report, task_ids_are_uuids_and_never_the_same)
+{
+    const sinter_env *env = sinter_env_default();
+    sinter_env seeded = *env;
+    char ids[3][SINTER_TASK_ID_CHARS + 1];
+    int64_t now = 0;
+
+    cr_assert_eq(sinter_task_id_draw(env, ids[0], NULL), SINTER_OK);
+    cr_assert_eq(sinter_task_id_draw(env, ids[1], NULL), SINTER_OK);
+    cr_expect_neq(strcmp(ids[0], ids[1]), 0);
+    for (size_t i = 0; i < SINTER_TASK_ID_CHARS; i++) {
+        const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        cr_expect_eq(ids[0][i] == '-', is_dash, "%s", ids[0]);
+        cr_expect_eq(strchr("0123456789abcdef-", ids[0][i]) != NULL, true, "%s", ids[0]);
+    }
+    cr_expect_eq(ids[0][14], '4', "version 4");
+    cr_expect_eq(ids[0][SINTER_TASK_ID_CHARS], '\0');
+    seeded.random_seed = 5;
+    seeded.clock.ctx = &now;
+    seeded.clock.monotonic_ns = count_ns;
+    cr_assert_eq(sinter_task_id_draw(&seeded, ids[0], NULL), SINTER_OK);
+    cr_assert_eq(sinter_task_id_draw(&seeded, ids[1], NULL), SINTER_OK);
+    now = 0;
+    cr_assert_eq(sinter_task_id_draw(&seeded, ids[2], NULL), SINTER_OK);
+    cr_expect_neq(strcmp(ids[0], ids[1]), 0);
+    cr_expect_str_eq(ids[0], ids[2], "repeatable");
+    cr_expect_eq(sinter_task_id_draw(NULL, ids[0], NULL), SINTER_E_INVALID);
+}
+
 Test(doc_report, a_failure_is_a_result_too)
 {
     sinter_error failed = SINTER_ERROR_INIT;
