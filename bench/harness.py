@@ -16,9 +16,12 @@ ENGINES = {
     "sinter": ("sinter_bench", 64),
     "rocksdb64k": ("rocksdb_bench", 64),
     "rocksdb4k": ("rocksdb_bench", 4),
+    "leveldb": ("leveldb_bench", 64),
     "limit": ("limit_bench", 64),
 }
-PEERS = ("rocksdb64k", "rocksdb4k")
+PEERS = ("rocksdb64k", "rocksdb4k", "leveldb")
+NO_CODEC = {"leveldb": ("zstd1", "zstd3")}  # its snappy stands in for lz4
+LEVELDB_HEADERS = ("/usr/include/leveldb", "/usr/local/include/leveldb")
 ROCKSDB_HEADERS = ("/usr/include/rocksdb", "/usr/local/include/rocksdb")
 MAVEN_SECONDS_MAX = 600
 
@@ -39,6 +42,10 @@ class Engine:
 def engine(name, block_kib=None):
     program, default_kib = ENGINES[name]
     return Engine(name, program, block_kib or default_kib)
+
+
+def has_codec(name, codec):
+    return codec not in NO_CODEC.get(name, ())
 
 
 def limit_engine(workload, codec):
@@ -118,6 +125,9 @@ class Programs:
         return os.path.join(self.build_dir, "bench", program)
 
     def build(self):
+        if "leveldb_bench" in self.targets and not any(map(os.path.isdir, LEVELDB_HEADERS)):
+            raise Failure("LevelDB's headers are missing (Debian: apt-get install "
+                          "libleveldb-dev), or choose other peers")
         command = ["cmake", "--preset", "bench", "-S", ROOT, "-B", self.build_dir,
                    "-DSINTER_BUILD_TESTS=OFF", "-DSINTER_BUILD_PROGRAM=OFF"]
         if "rocksdb_bench" in self.targets:

@@ -134,31 +134,31 @@ def print_table(result):
               f"{passed:>11}  {shown}{noisy}")
     print(f"{'':12}verified: {result['sinter']['out_fnv']}; peers: "
           + (", ".join(f"{name} is {peer['library']}" for name, peer in result["peers"].items())
-             or "none") + f"; reads by {result['sinter']['io']}")
+             or "none") + f"; io of sinter: {result['sinter']['io']},"
+          f" {result['sinter']['io_ring_calls']} calls through a ring")
     print("            ratio of a peer: its CPU time by sinter's; of the limit: sinter's by it;"
           " ~ repetitions differ by more than 10 %", flush=True)
 
 
-def markdown_row(result):
+def markdown_row(result, peers):
     sinter = result["sinter"]
     cells = [result["workload"], result["codec"], f"{sinter['records_per_cpu_s'] / 1e6:.2f}",
              f"{sinter['cpu_s_per_gb']:.2f}"]
-    for name in [*result["peers"], "limit"]:
+    for name in [*peers, "limit"]:
         each = result["ratios"].get(name)
         cells.append(f"**{each['cpu_median']:.2f}** ({each['cpu_min']:.2f}-{each['cpu_max']:.2f})"
                      if each else "-")
     cells.append(f"{sinter['wall_s']:.2f}")
-    everybody = [sinter, *result["peers"].values()]
-    cells.append(" / ".join(f"{each['rss_mib']:.1f}" for each in everybody))
-    cells.append(" / ".join(f"{each['bytes_in'] / 1e6:.1f}" for each in everybody))
-    cells.append(" / ".join(f"{each['bytes_out'] / 1e6:.1f}" for each in everybody))
+    everybody = [sinter, *(result["peers"].get(name) for name in peers)]
+    for key, unit in (("rss_mib", 1), ("bytes_in", 1e6), ("bytes_out", 1e6)):
+        cells.append(" / ".join(f"{each[key] / unit:.1f}" if each else "-" for each in everybody))
     cells.append(f"{100 * sinter['blocks_passed'] / sinter['blocks_in']:.0f} %")
     return "| " + " | ".join(cells) + " |"
 
 
 def print_markdown(results):
-    """A table for a document; all results have the same peers."""
-    peers = list(results[0]["peers"])
+    """A table for a document. A peer that lacks a codec has no figure there."""
+    peers = list(dict.fromkeys(name for result in results for name in result["peers"]))
     head = ["workload", "codec", "10^6 records / CPU s", "CPU s/GB"]
     head += [f"times {name}" for name in peers]
     head += ["CPU / limit", "wall s"]
@@ -168,7 +168,7 @@ def print_markdown(results):
     print("| " + " | ".join(head) + " |")
     print("|" + " --- |" * len(head))
     for result in results:
-        print(markdown_row(result))
+        print(markdown_row(result, peers))
 
 
 def main():
