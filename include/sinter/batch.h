@@ -165,7 +165,8 @@ struct sinter_reader {
     const sinter_reader_ops *ops;
 };
 
-/** What a finished file holds. Computed from the records written, never inherited (rule 2). */
+/** What a finished file holds. Computed from the records written, never inherited (rule 2). A
+ *  writer fills no more than struct_size says; 0 counts as this version. */
 typedef struct sinter_file_stats {
     uint32_t struct_size;
     uint32_t reserved;

@@ -143,7 +143,7 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_merge_next(sinter_merge *merge, sinter_range *ranges, size_t capacity, size_t *count_out,
                   sinter_error *err);
 
-/** Copy the counters so far. `out->struct_size` must be set. */
+/** Copy the counters so far. `out->struct_size` must be set; no more than that is written. */
 SINTER_API void
 sinter_merge_counters_get(const sinter_merge *merge, sinter_merge_counters *out);
 

@@ -81,7 +81,7 @@ sinter_sst_open(const sinter_env *env, const char *path, sinter_sst **out, sinte
 SINTER_API void
 sinter_sst_close(sinter_sst *sst);
 
-/** Copy the properties. `out->struct_size` must be set. */
+/** Copy the properties. `out->struct_size` must be set; no more than that is written. */
 SINTER_API void
 sinter_sst_properties_get(const sinter_sst *sst, sinter_sst_properties *out);
 
@@ -118,7 +118,8 @@ typedef struct sinter_sst_verify_result {
  * Check everything: every checksum, that keys ascend strictly within and across blocks, that index
  * entries and properties equal what the blocks hold, that filters know every key, that every byte
  * of the file belongs to something.
- * @return SINTER_OK, or the first fault as of sinter_sst_open()
+ * @param out  may be NULL; else struct_size must be set, and no more than that is written
+ * @return     SINTER_OK, or the first fault as of sinter_sst_open()
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_result *out,

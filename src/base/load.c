@@ -36,6 +36,8 @@ sinter__struct_store(void *target, const void *source, size_t size)
 
     memcpy(&given, target, sizeof given);
     assert(size >= sizeof given);
+    assert(size <= UINT32_MAX);
+    given = given == 0 ? (uint32_t)size : given;
     assert(given >= sizeof given);
     memcpy(target, source, given < size ? given : size);
     if (given > size) {

@@ -24,10 +24,10 @@ sinter__struct_load(void *target, size_t size, const void *source, const char *n
 /**
  * Copy a struct that begins with its size to where a caller made room for it.
  *
- * No more is written than the caller's struct_size says, which is kept. What a longer one has
- * beyond `size` becomes zero.
+ * No more is written than the caller's struct_size says, which is kept; 0 counts as `size`. What a
+ * longer one has beyond `size` becomes zero.
  *
- * @param target  the caller's, with struct_size set
+ * @param target  the caller's
  * @param source  `size` bytes
  */
 void

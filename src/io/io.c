@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/env.h"
+#include "base/load.h"
 #include "io/io_base.h"
 #include "io/posix.h"
 #ifdef SINTER_HAVE_URING
@@ -149,10 +150,7 @@ void
 sinter_io_counters_get(const sinter_io *io, sinter_io_counters *out)
 {
     const sinter__io_base *base = built_in(sinter__io_unwrap(io));
-    const uint32_t size = out->struct_size == 0 || out->struct_size > sizeof *out
-                              ? (uint32_t)sizeof *out
-                              : out->struct_size;
-    sinter_io_counters counters = {.struct_size = size};
+    sinter_io_counters counters = {.struct_size = (uint32_t)sizeof counters};
 
     if (base != NULL) {
         counters.reads = atomic_load(&base->reads);
@@ -163,7 +161,7 @@ sinter_io_counters_get(const sinter_io *io, sinter_io_counters *out)
         counters.registered_buffers = atomic_load(&base->registered_buffers);
         counters.ring_calls = atomic_load(&base->ring_calls);
     }
-    memcpy(out, &counters, size);
+    sinter__struct_store(out, &counters, sizeof counters);
 }
 
 sinter_status

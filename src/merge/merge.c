@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/load.h"
 #include "merge/budget.h"
 #include "merge/engine.h"
 #include "merge/merge_function.h"
@@ -234,7 +235,6 @@ static sinter_status
 check_arguments(const sinter_merge_input *inputs, size_t count, const sinter_merge_options *options,
                 sinter_error *err)
 {
-    SINTER__REQUIRE(err, options != NULL && options->struct_size == sizeof *options);
     SINTER__REQUIRE(err, inputs != NULL || count == 0);
     SINTER__REQUIRE(err, count <= UINT32_MAX);
     SINTER__REQUIRE(err, options->sort_engine == SINTER_SORT_LOSER_TREE ||
@@ -248,22 +248,27 @@ check_arguments(const sinter_merge_input *inputs, size_t count, const sinter_mer
 
 sinter_status
 sinter_merge_open(const sinter_env *env, const sinter_merge_input *inputs, size_t count,
-                  const sinter_merge_options *options, sinter_merge **out, sinter_error *err)
+                  const sinter_merge_options *given, sinter_merge **out, sinter_error *err)
 {
+    sinter_merge_options options;
     sinter_merge *merge = NULL;
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
-    SINTER__CHECK(check_arguments(inputs, count, options, err));
+    SINTER__REQUIRE(err, given != NULL);
+    sinter_merge_options_init(&options);
+    SINTER__CHECK(
+        sinter__struct_load(&options, sizeof options, given, "sinter_merge_options", err));
+    SINTER__CHECK(check_arguments(inputs, count, &options, err));
     SINTER__TRY(SINTER__NEW(env, merge, 1, err));
     merge->env = env;
-    merge->options = *options;
+    merge->options = options;
     merge->sink.function =
-        options->function == NULL ? sinter_merge_deduplicate(false) : options->function;
+        options.function == NULL ? sinter_merge_deduplicate(false) : options.function;
     merge->sink.keeps_newest = sinter__is_deduplicate(merge->sink.function);
-    merge->sink.drop_delete = options->drop_delete;
-    merge->sink.has_ages = options->has_ages;
+    merge->sink.drop_delete = options.drop_delete;
+    merge->sink.has_ages = options.has_ages;
     merge->run_count = count;
     SINTER__TRY(sinter__merge_name_budget(merge, open_inputs(merge, inputs, count, err), err));
     SINTER__TRY(create_engine(merge, err));
@@ -310,17 +315,15 @@ sinter_merge_next(sinter_merge *merge, sinter_range *ranges, size_t capacity, si
 void
 sinter_merge_counters_get(const sinter_merge *merge, sinter_merge_counters *out)
 {
-    const uint32_t struct_size = out->struct_size;
+    sinter_merge_counters counters = merge->sink.counters;
 
-    assert(struct_size == sizeof *out);
-    *out = merge->sink.counters;
-    out->struct_size = struct_size;
-    out->records_out = merge->records_out;
-    out->keys = merge->records_out + merge->sink.keys_lost;
+    counters.records_out = merge->records_out;
+    counters.keys = merge->records_out + merge->sink.keys_lost;
     if (merge->spill != NULL) {
-        out->spilled_bytes = sinter__spill_bytes(merge->spill);
-        out->spill_passes = sinter__spill_passes(merge->spill);
+        counters.spilled_bytes = sinter__spill_bytes(merge->spill);
+        counters.spill_passes = sinter__spill_passes(merge->spill);
     }
+    sinter__struct_store(out, &counters, sizeof counters);
 }
 
 void

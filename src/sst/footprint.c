@@ -158,8 +158,11 @@ sinter__sst_writer_bytes(void *format, const sinter_write_options *options,
     const uint64_t usual = target + smaller(target, source);
     const uint64_t rows = smaller(larger(blocks->block_rows * (usual / source + 1), ROWS_OPEN_MIN),
                                   SINTER__SST_BLOCK_ROWS_MAX);
-    const uint64_t keys = larger(usual, key_part);
-    const uint64_t values = smaller(larger(usual, value_part), SINTER_BLOCK_BYTES_MAX);
+    /* An open block begins with so much, whether rows fill it or not. */
+    const uint64_t first = smaller(wanted, DOUBLED_BELOW_BYTES);
+    const uint64_t keys = larger(larger(usual, key_part), first);
+    const uint64_t values =
+        smaller(larger(larger(usual, value_part), first), SINTER_BLOCK_BYTES_MAX);
     const uint64_t key_bound =
         smaller(sinter__sst_key_part_bound((uint32_t)rows, (size_t)keys), SINTER_BLOCK_BYTES_MAX);
     const uint64_t encoded = sinter__codec_bound(options->codec, (size_t)values) +

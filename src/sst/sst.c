@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/load.h"
 #include "sst/block.h"
 #include "sst/filter.h"
 #include "sst/index_cursor.h"
@@ -67,11 +68,7 @@ out:
 void
 sinter_sst_properties_get(const sinter_sst *sst, sinter_sst_properties *out)
 {
-    const size_t size = out->struct_size;
-
-    assert(size >= sizeof out->struct_size);
-    memcpy(out, &sst->file.properties, size < sizeof *out ? size : sizeof *out);
-    out->struct_size = (uint32_t)size;
+    sinter__struct_store(out, &sst->file.properties, sizeof sst->file.properties);
 }
 
 const char *

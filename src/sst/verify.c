@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/load.h"
 #include "sinter/sst.h"
 #include "sst/block.h"
 #include "sst/filter.h"
@@ -283,10 +284,12 @@ sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_res
     self->decoder.path = self->file.path;
     SINTER__TRY(verify_file(self, err));
     if (out != NULL) {
-        *out = (sinter_sst_verify_result){.struct_size = (uint32_t)sizeof *out,
-                                          .blocks = self->sums.block_count,
-                                          .rows = self->sums.row_count,
-                                          .bytes = self->position};
+        const sinter_sst_verify_result result = {.struct_size = (uint32_t)sizeof result,
+                                                 .blocks = self->sums.block_count,
+                                                 .rows = self->sums.row_count,
+                                                 .bytes = self->position};
+
+        sinter__struct_store(out, &result, sizeof result);
     }
 out:
     if (st != SINTER_OK) {

@@ -538,8 +538,8 @@ writer_finish(sinter_writer *writer, sinter_file_stats *out, sinter_error *err)
     }
     self->is_finished = true;
     if (out != NULL) {
-        *out = (sinter_file_stats){
-            .struct_size = (uint32_t)sizeof *out,
+        const sinter_file_stats stats = {
+            .struct_size = (uint32_t)sizeof stats,
             .file_size = footer.file_size,
             .row_count = sums->row_count,
             .retract_count = sums->retract_count,
@@ -550,6 +550,8 @@ writer_finish(sinter_writer *writer, sinter_file_stats *out, sinter_error *err)
             .max_key = sums->max_key,
             .blocks_passed = self->blocks_passed,
         };
+
+        sinter__struct_store(out, &stats, sizeof stats);
     }
     return SINTER_OK;
 }

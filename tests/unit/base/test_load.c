@@ -59,6 +59,8 @@ Test(base_load, no_more_is_stored_than_the_caller_has_room_for)
     } newer = {
         .known = {.struct_size = sizeof newer.known + 4}, .beyond = {1, 2, 3, 4}, .behind = 7};
 
+    version2 unset = {.struct_size = 0};
+
     sinter__struct_store(&older, &source, sizeof source);
     cr_expect_eq(older.struct_size, 8);
     cr_expect_eq(older.a, 5);
@@ -68,4 +70,7 @@ Test(base_load, no_more_is_stored_than_the_caller_has_room_for)
     cr_expect_eq(newer.known.b, 6);
     cr_expect(newer.beyond[0] == 0 && newer.beyond[3] == 0, "unknown fields are zero");
     cr_expect_eq(newer.behind, 7);
+    sinter__struct_store(&unset, &source, sizeof source);
+    cr_expect_eq(unset.struct_size, sizeof unset, "none counts as this version");
+    cr_expect_eq(unset.b, 6);
 }

@@ -2,6 +2,7 @@
  * sinter_merge_open(), _next(), _close(): arguments, failures, cancelling, blocks that pass whole.
  */
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "merge_cases.h"
@@ -392,4 +393,27 @@ Test(merge_merge, blocks_that_pass_change_nothing_in_what_comes_out)
     for (uint64_t seed = 1; seed <= case_count(4000); seed++) {
         pass_some(seed);
     }
+}
+
+Test(merge_merge, structs_of_older_callers_are_read_and_filled_as_far_as_they_go)
+{
+    sinter_merge_counters counters;
+    sinter_merge_options options;
+    sinter_merge *merge = NULL;
+
+    sinter_merge_options_init(&options);
+    options.struct_size = offsetof(sinter_merge_options, kept_back_bytes);
+    options.kept_back_bytes = UINT64_MAX; /* not in it: not read */
+    cr_assert_eq(sinter_merge_open(sinter_env_default(), NULL, 0, &options, &merge, NULL),
+                 SINTER_OK);
+    memset(&counters, 0xab, sizeof counters);
+    counters.struct_size = offsetof(sinter_merge_counters, records_out);
+    sinter_merge_counters_get(merge, &counters);
+    cr_expect_eq(counters.struct_size, offsetof(sinter_merge_counters, records_out));
+    cr_expect_eq(counters.records_in, 0);
+    cr_expect_eq(counters.records_out, UINT64_C(0xabababababababab));
+    sinter_merge_close(merge);
+    options.struct_size = 0;
+    cr_expect_eq(sinter_merge_open(sinter_env_default(), NULL, 0, &options, &merge, NULL),
+                 SINTER_E_INVALID);
 }

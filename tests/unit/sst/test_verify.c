@@ -3,6 +3,7 @@
  * other under right checksums.
  */
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -473,6 +474,27 @@ Test(sst_verify, every_allocation_may_fail)
         cr_assert(st == SINTER_OK || (st == SINTER_E_NOMEM && err.status == st));
         cr_assert_eq(world.fault.live, 0, "leak when allocation %llu fails", (unsigned long long)n);
     }
+    free(bytes);
+    sst_world_fini(&world);
+}
+
+Test(sst_verify, an_older_caller_gets_the_counts_it_knows)
+{
+    sinter_sst_verify_result older;
+    sst_world world;
+    size_t size = 0;
+    uint8_t *bytes = NULL;
+
+    sst_world_init(&world);
+    bytes = small_file(&world, SINTER_CODEC_NONE, &size);
+    sst_put_file(&world.env, "f.sst", bytes, size);
+    memset(&older, 0xab, sizeof older);
+    older.struct_size = offsetof(sinter_sst_verify_result, rows);
+    cr_assert_eq(sinter_sst_verify(&world.env, "f.sst", &older, NULL), SINTER_OK);
+    cr_expect_eq(older.struct_size, offsetof(sinter_sst_verify_result, rows));
+    cr_expect(older.blocks > 1 && older.blocks < 40);
+    cr_expect_eq(older.rows, UINT64_C(0xabababababababab));
+    cr_expect_eq(older.bytes, UINT64_C(0xabababababababab));
     free(bytes);
     sst_world_fini(&world);
 }

@@ -1,6 +1,7 @@
 #include "sst/writer.h"
 
 #include <criterion/criterion.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -650,4 +651,25 @@ Test(sst_writer, every_io_call_may_fail)
         }
     }
     test_pool_fini(&pool);
+}
+
+Test(sst_writer, an_older_caller_gets_the_stats_it_knows)
+{
+    const sinter_format *format = sinter_format_sst();
+    sinter_file_stats older;
+    sinter_writer *writer = NULL;
+    sst_world world;
+
+    sst_world_init(&world);
+    memset(&older, 0xab, sizeof older);
+    older.struct_size = offsetof(sinter_file_stats, row_count);
+    cr_assert_eq(format->open_writer(format->self, &world.env, "f.sst", NULL, &writer, NULL),
+                 SINTER_OK);
+    cr_assert_eq(writer->ops->finish(writer, &older, NULL), SINTER_OK);
+    cr_expect_eq(older.struct_size, offsetof(sinter_file_stats, row_count));
+    cr_expect(older.file_size > 100 && older.file_size < 10000);
+    cr_expect_eq(older.row_count, UINT64_C(0xabababababababab));
+    cr_expect_eq(older.blocks_passed, UINT64_C(0xabababababababab));
+    writer->ops->close(writer);
+    sst_world_fini(&world);
 }
