@@ -167,7 +167,8 @@ sum_loaded(json_t *root, json_sums *sums)
 enum { NUMBER_TEXT_MAX = 1000 };
 
 static sinter_status
-check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums, sinter_error *err)
+check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums,
+             size_t *number_max_out, sinter_error *err)
 {
     char path[SINTER__JSON_PATH_MAX];
     sinter__json_walk w;
@@ -183,10 +184,15 @@ check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums,
                                                                  : SINTER_DOC_STRING_BYTES_MAX);
     for (event = sinter__json_walk_next(&w); event == SINTER__JSON_VALUE;
          event = sinter__json_walk_next(&w)) {
-        if (w.text.data[w.at] != '"' && sinter__json_token_size(w.text, w.at) > NUMBER_TEXT_MAX) {
-            (void)sinter__json_walk_path(&w, path);
-            return fail_at(source, SINTER_E_TOO_LARGE, w.at, path, "a number above 1000 digits",
-                           err);
+        if (w.text.data[w.at] != '"') {
+            const size_t size = sinter__json_token_size(w.text, w.at);
+
+            if (size > NUMBER_TEXT_MAX) {
+                (void)sinter__json_walk_path(&w, path);
+                return fail_at(source, SINTER_E_TOO_LARGE, w.at, path, "a number above 1000 digits",
+                               err);
+            }
+            *number_max_out = size > *number_max_out ? size : *number_max_out;
         }
         sum_token(w.text, w.at, sums);
         sinter__json_walk_enter(&w);
@@ -226,6 +232,86 @@ is_memory_fault(const sinter__json_source *source, const json_error_t *fault)
             begins_with(fault->text, "string or '}' expected"));
 }
 
+/* A text in an array behind a string, piece by piece. */
+typedef struct guarded_text {
+    sinter_bytes pieces[3];
+    size_t piece;
+} guarded_text;
+
+static size_t
+feed_guarded(void *buffer, size_t size, void *ctx)
+{
+    guarded_text *text = ctx;
+    sinter_bytes *rest = NULL;
+    size_t taken = 0;
+
+    while (text->piece < 3 && text->pieces[text->piece].size == 0) {
+        text->piece++;
+    }
+    if (text->piece == 3) {
+        return 0;
+    }
+    rest = &text->pieces[text->piece];
+    taken = size < rest->size ? size : rest->size;
+    memcpy(buffer, rest->data, taken);
+    rest->data += taken;
+    rest->size -= taken;
+    return taken;
+}
+
+/*
+ * Load with `["xx...x",` in front and `]` behind. jansson ends the process when it has no memory to
+ * make its buffer larger for a number. The string is as long as the longest number, so the buffer
+ * is large enough when numbers come, or the loss shows in the string.
+ */
+static json_t *
+load_guarded(const sinter__json_source *source, size_t load_flags, size_t number_max,
+             json_error_t *fault)
+{
+    char front[NUMBER_TEXT_MAX + 16];
+    const size_t size = number_max + 2; /* a number is read with the byte behind it */
+    guarded_text text = {
+        .pieces = {{(const uint8_t *)front, size + 4}, source->text, {(const uint8_t *)"]", 1}}};
+    json_t *array = NULL;
+    json_t *value = NULL;
+
+    assert(number_max <= NUMBER_TEXT_MAX);
+    memset(front, 'x', sizeof front);
+    memcpy(front, "[\"", 2);
+    memcpy(front + 2 + size, "\",", 2);
+    array = json_load_callback(feed_guarded, &text, load_flags, fault);
+    fault->position = fault->position < (int)(size + 4) ? 0 : fault->position - (int)(size + 4);
+    if (array != NULL && json_string_length(json_array_get(array, 0)) != size) {
+        fault->text[0] = '\0'; /* no memory: is_memory_fault() */
+    } else if (json_array_size(array) == 2) {
+        value = json_incref(json_array_get(array, 1));
+    } else if (array != NULL) {
+        (void)snprintf(fault->text, sizeof fault->text, "not one value");
+    }
+    json_decref(array);
+    return value;
+}
+
+/* The shortest number for which jansson's buffer has to grow. */
+enum { NUMBER_GROWS = 14 };
+
+static json_t *
+load_text(const sinter__json_source *source, size_t load_flags, size_t number_max,
+          json_error_t *fault)
+{
+    json_t *value = NULL;
+
+    if (number_max >= NUMBER_GROWS) {
+        value = load_guarded(source, load_flags, number_max, fault);
+        if (value != NULL || is_memory_fault(source, fault)) {
+            return value;
+        }
+        memset(fault, 0, sizeof *fault); /* a fault of the text, told by its own places */
+    }
+    return json_loadb(source->text.size == 0 ? "" : (const char *)source->text.data,
+                      source->text.size, load_flags, fault);
+}
+
 sinter_status
 sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **out,
                   sinter_error *err)
@@ -237,13 +323,13 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
     char path[SINTER__JSON_PATH_MAX];
     json_sums written = {0};
     json_sums loaded = {0};
+    size_t number_max = 0;
 
     assert(source != NULL);
     *out = NULL;
-    SINTER__CHECK(check_limits(source, flags, &written, err));
+    SINTER__CHECK(check_limits(source, flags, &written, &number_max, err));
     memset(&fault, 0, sizeof fault);
-    *out = json_loadb(source->text.size == 0 ? "" : (const char *)source->text.data,
-                      source->text.size, load_flags, &fault);
+    *out = load_text(source, load_flags, number_max, &fault);
     if (*out != NULL) {
         sum_loaded(*out, &loaded);
         if (memcmp(&written, &loaded, sizeof written) == 0) {

@@ -63,6 +63,10 @@ Test(doc_json, a_fault_has_line_column_and_path)
         {"{\"a\":\"\\u0000\"}", "\\u0000 is not allowed"},
         {"{\"a\":1} x", "end of file expected"},
         {"[1,", "line 1, column "},
+        {"123456789012345678,2", "end of file expected near ','"},
+        {"123456789012345678],[2", "end of file expected near ']'"},
+        {"{\"a\":123456789012345678,\n\"b\":01}", "line 2, column "},
+        {"{\"a\":123456789012345678,\"b\":x}", "member b: "},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -187,6 +191,9 @@ Test(doc_json, no_memory_is_never_called_a_fault_of_the_text)
         "[\"a\",\"\",true,null]",
         "{\"a name that is longer than most\":\"a text that is longer than most names are\"}",
         "[\"0123456789abcd\\u00e9\\u20ac\\ud83d\\ude00 and so on\",\"0123456789abc\\\\\\\"\"]",
+        "[123456789012345678,-0.123456789012345678,1.25e-10,12345678901234.5e+100]",
+        "{\"n\":12345678901234}",
+        "12345678901234567",
         "[\"a text longer than any number here\",123456789012345678,-0.1234567890123,1.25e-10]",
         "{\"a\":{\"b\":{\"c\":[[[\"d\"]]]}}}",
     };
