@@ -277,8 +277,10 @@ load_guarded(const sinter__json_source *source, size_t load_flags, size_t number
 
     assert(number_max <= NUMBER_TEXT_MAX);
     memset(front, 'x', sizeof front);
-    memcpy(front, "[\"", 2);
-    memcpy(front + 2 + size, "\",", 2);
+    front[0] = '[';
+    front[1] = '"';
+    front[size + 2] = '"';
+    front[size + 3] = ',';
     array = json_load_callback(feed_guarded, &text, load_flags, fault);
     fault->position = fault->position < (int)(size + 4) ? 0 : fault->position - (int)(size + 4);
     if (array != NULL && json_string_length(json_array_get(array, 0)) != size) {
