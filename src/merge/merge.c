@@ -190,7 +190,8 @@ open_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
     }
     direct = plan_inputs(merge, inputs, count, sizes, positions);
     if (direct < count) {
-        const uint64_t left = memory_left(env); /* the writer of the spill file takes it for now */
+        /* Before the writer of the spill file takes its part, which it gives back. */
+        const uint64_t left = memory_left(env);
         const uint64_t spilled = memory_for_spilled(merge, inputs, positions, direct, left);
 
         SINTER__TRY(spill_inputs(merge, inputs, positions + direct, count - direct, err));

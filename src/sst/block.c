@@ -135,6 +135,7 @@ get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, key_header *o
 {
     size_t begin = SINTER__SST_KEY_HEADER_BYTES;
 
+    assert(entry->key_raw >= SINTER__SST_KEY_HEADER_BYTES);
     if (sinter__get_le32(raw) != entry->rows) {
         return "its row count differs from the index";
     }
@@ -255,6 +256,7 @@ fit_columns(sinter__sst_decoder *decoder, uint32_t rows, column_memory *out, sin
     sinter_status st = SINTER_OK;
     uint8_t *p = NULL;
 
+    assert(rows > 0 && rows <= SINTER__SST_BLOCK_ROWS_MAX);
     SINTER__TRY(
         sinter__scratch_fit(decoder->env, &decoder->columns, items * (8 + 8 + 4 + 4 + 1), err));
     p = decoder->columns.data;

@@ -80,6 +80,8 @@ sinter_batch_builder_add(sinter_batch_builder *builder, sinter_bytes key, int64_
     prefixes = (uint64_t *)(void *)builder->prefixes.data;
     builder->has_one_width =
         block->rows == 0 || (builder->has_one_width && key.size == block->key_offsets[1]);
+    assert(block->rows < block->row_capacity);
+    assert(builder->prefixes.capacity >= block->row_capacity * sizeof(uint64_t));
     prefixes[block->rows] = sinter__key_prefix(key.data, key.size);
     sinter__open_block_add(block, &row);
     return SINTER_OK;
@@ -98,6 +100,7 @@ sinter_batch_builder_batch(sinter_batch_builder *builder)
     const bool is_fixed = block->rows > 0 && builder->has_one_width;
     uint32_t retracts = 0;
 
+    assert(block->raw == block->key_bytes + block->value_bytes);
     for (uint32_t i = 0; i < block->rows; i++) {
         retracts += sinter_kind_is_retract(block->kinds[i]) ? 1u : 0u;
     }

@@ -124,6 +124,7 @@ encode_zstd(sinter__codec *self, int level, sinter_bytes raw, uint8_t *out, size
 {
     size_t size = 0;
 
+    assert(level <= ZSTD_maxCLevel() && level >= ZSTD_minCLevel());
     if (self->encoder == NULL) {
         self->encoder = ZSTD_createCCtx();
     }

@@ -168,6 +168,7 @@ load_properties(sinter__sst_file *file, sinter_error *err)
     sinter_sst_properties *properties = &file->properties;
     const char *fault = NULL;
 
+    assert(footer->properties_offset + size == file->size - SINTER__SST_FOOTER_BYTES);
     SINTER__CHECK(sinter__scratch_fit(file->env, &file->section, size, err));
     SINTER__CHECK(
         sinter__sst_file_read(file, footer->properties_offset, file->section.data, size, err));
@@ -203,6 +204,7 @@ load_tail(sinter__sst_file *file, sinter_error *err)
     const size_t size = file->size < TAIL_BYTES ? (size_t)file->size : TAIL_BYTES;
     sinter_io_range range = {.offset = file->size - size, .size = size};
 
+    assert(size >= SINTER__SST_HEADER_BYTES + SINTER__SST_FOOTER_BYTES);
     SINTER__CHECK(sinter__scratch_fit(file->env, &file->tail, size, err));
     range.data = file->tail.data;
     SINTER__CHECK(file->handle->ops->read(file->handle, &range, 1, err));

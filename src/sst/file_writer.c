@@ -47,6 +47,8 @@ fit_row(sinter__file_writer *self, size_t key_size, size_t value_size, sinter_er
     size_t values = block->value_bytes + value_size;
     size_t limit = self->block_bytes;
 
+    assert(self->block_bytes > 0);
+    assert(block->rows < SINTER__SST_BLOCK_ROWS_MAX);
     keys = (keys < first ? first : keys) + SINTER__SST_SLACK_BYTES;
     values = (values < first ? first : values) + SINTER__SST_SLACK_BYTES;
     SINTER__CHECK(sinter__open_block_fit_rows(block, block->rows + 1, err));
@@ -94,6 +96,8 @@ check_block(sinter__file_writer *self, const sinter__keys *keys, const sinter__s
 {
     uint32_t row = 0;
 
+    assert(keys->rows > 0);
+    assert(keys->rows <= SINTER__SST_BLOCK_ROWS_MAX);
     if (summary->key_bytes.max > SINTER_KEY_BYTES_MAX ||
         summary->value_bytes.max > SINTER_VALUE_BYTES_MAX) {
         return SINTER__ERR_AT(err, SINTER_E_TOO_LARGE, self->path, -1,
@@ -120,6 +124,9 @@ count_entry(sinter__file_writer *self, const sinter__sst_entry *entry, sinter_er
 {
     sinter_sst_properties *sums = &self->sums;
 
+    assert(entry->rows > 0);
+    assert(entry->retracts <= entry->rows);
+    assert(entry->sequence_min <= entry->sequence_max);
     if (sums->block_count == 0) {
         SINTER__CHECK(keep_bytes(self, &self->min_key, entry->first_key, err));
         sums->min_key = (sinter_bytes){self->min_key.data, entry->first_key.size};

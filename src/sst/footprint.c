@@ -99,6 +99,7 @@ sinter__sst_reader_bytes(const sinter__sst_file *file, const sinter_read_options
 
     assert(file->properties.largest_block > 0);
     assert(file->footer.level_count > 0);
+    assert(file->tail.capacity > 0 && file->section.capacity > 0);
     return span_bytes(&file->properties, options->read_bytes) + block_bytes(&file->properties) +
            index_bytes(file) + filter_bytes(&file->properties) + keys + file->tail.capacity +
            file->section.capacity;

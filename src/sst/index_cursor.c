@@ -229,6 +229,7 @@ load_leaf(sinter__index_cursor *cursor, const page_ref *ref, sinter__leaf *leaf,
     const sinter__sst_entry *last = NULL;
     uint64_t blocks_end = 0;
 
+    assert(ref->level == 0);
     SINTER__CHECK(load_page(cursor, ref, &leaf->bytes, err));
     leaf->offset = ref->offset;
     leaf->size = ref->size;
@@ -268,6 +269,7 @@ load_upper(sinter__index_cursor *cursor, const page_ref *ref, sinter_error *err)
     sinter__upper_page *page = &cursor->path[cursor->depth];
 
     assert(cursor->depth < SINTER__SST_LEVEL_COUNT_MAX);
+    assert(ref->level > 0);
     SINTER__CHECK(load_page(cursor, ref, &page->bytes, err));
     page->place = (sinter__extent){ref->offset, ref->size};
     page->position = SINTER__SST_PAGE_HEADER_BYTES;
@@ -450,6 +452,7 @@ sinter_status
 sinter__leaf_load_filters(sinter__sst_file *file, const sinter__leaf *leaf, sinter__scratch *out,
                           sinter_error *err)
 {
+    assert(leaf->filter_size <= SINTER__SST_FILTER_BYTES_MAX);
     SINTER__CHECK(sinter__scratch_fit(file->env, out, leaf->filter_size, err));
     SINTER__CHECK(
         sinter__sst_file_read(file, leaf->filter_offset, out->data, leaf->filter_size, err));

@@ -38,6 +38,8 @@ sinter__open_block_fit_rows(sinter__open_block *block, uint32_t rows, sinter_err
     sinter__scratch grown = {0};
     row_columns place;
 
+    assert(rows <= UINT32_MAX / 2);
+    assert(block->rows <= block->row_capacity);
     if (rows <= block->row_capacity) {
         return SINTER_OK;
     }
@@ -69,6 +71,7 @@ sinter__open_block_fit_rows(sinter__open_block *block, uint32_t rows, sinter_err
 sinter_status
 sinter__open_block_fit_keys(sinter__open_block *block, size_t bytes, sinter_error *err)
 {
+    assert(bytes >= block->key_bytes);
     SINTER__CHECK(sinter__scratch_grow(block->env, &block->key_memory, bytes, err));
     block->keys = block->key_memory.data;
     return SINTER_OK;
@@ -77,6 +80,7 @@ sinter__open_block_fit_keys(sinter__open_block *block, size_t bytes, sinter_erro
 sinter_status
 sinter__open_block_fit_values(sinter__open_block *block, size_t bytes, sinter_error *err)
 {
+    assert(bytes >= block->value_bytes);
     SINTER__CHECK(sinter__scratch_grow(block->env, &block->value_memory, bytes, err));
     block->values = block->value_memory.data;
     return SINTER_OK;
@@ -169,6 +173,8 @@ copy_rows(sinter__open_block *block, const sinter__row_source *source, uint32_t 
     const uint8_t *keys = source->keys + (size_t)first * source->key_width;
     uint32_t key_size = count * source->key_width;
 
+    assert(count > 0);
+    assert(count <= block->row_capacity - at);
     if (source->key_offsets != NULL) {
         keys = source->keys + source->key_offsets[first];
         key_size = source->key_offsets[first + count] - source->key_offsets[first];
@@ -206,6 +212,7 @@ sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source
 {
     uint32_t fitting = 0;
 
+    assert(block->raw == block->key_bytes + block->value_bytes);
     if (count <= ROWS_ONE_BY_ONE_MAX) {
         while (fitting < count && take_row(block, source, first + fitting)) {
             fitting++;

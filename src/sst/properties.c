@@ -132,6 +132,7 @@ sinter_status
 sinter__sst_put_properties(const sinter_env *env, const sinter_sst_properties *properties,
                            sinter_bytes user, sinter__buffer *out, sinter_error *err)
 {
+    assert(user.data != NULL || user.size == 0);
     for (int i = 0; i < FIELD_COUNT; i++) {
         uint8_t number[sizeof(uint64_t)];
         const sinter_bytes value = field_bytes(properties, &fields[i], number);
@@ -160,6 +161,7 @@ take_property(sinter_bytes *section, property *out)
     uint64_t name_size = 0;
     uint64_t value_size = 0;
 
+    assert(section->size > 0);
     if (section->size < HEAD_BYTES) {
         return false;
     }

@@ -104,6 +104,7 @@ reader_peek(sinter_reader *reader, const sinter_block_info **out, sinter_error *
     if (st != SINTER_OK) {
         return settle(self, st, err);
     }
+    assert(leaf->count > 0);
     first.data = entry->first_key.data; /* the page has slack behind its keys */
     first.width = (uint32_t)entry->first_key.size;
     self->info = (sinter_block_info){
@@ -245,6 +246,7 @@ load_filters(sst_reader *self, const sinter__leaf *leaf, sinter_error *err)
     if (self->filters_leaf == leaf && self->filters_offset == leaf->filter_offset) {
         return SINTER_OK;
     }
+    assert(leaf->filter_size > 0);
     self->filters_leaf = NULL;
     SINTER__CHECK(sinter__leaf_load_filters(&self->file, leaf, &self->filters, err));
     self->filters_leaf = leaf;
@@ -293,6 +295,7 @@ take_block(sst_reader *self, sinter_error *err)
         return SINTER__ERR(err, SINTER_E_INVALID, "a block that is cut can't be taken as stored");
     }
     SINTER__CHECK(sinter__span_next(&self->spans, &entry, &stored, err));
+    assert(!self->has_seek || sinter__key_compare(self->seek, entry->first_key) <= 0);
     SINTER__CHECK(sinter__sst_check_stored(self->file.path, entry, stored, err));
     self->payload = (sinter__sst_payload){
         .entry = entry, .stored = stored, .format_tag = self->file.format_tag};
@@ -354,6 +357,7 @@ reader_seek(sinter_reader *reader, sinter_bytes key, sinter_error *err)
     if (self->has_begin && sinter__key_compare(key, self->begin) < 0) {
         key = self->begin;
     }
+    assert(!self->has_begin || sinter__key_compare(self->begin, key) <= 0);
     self->failed = SINTER_OK;
     SINTER__TRY(keep_key(self, key, &self->seek_key, &self->seek, err));
     self->has_seek = true;

@@ -138,6 +138,7 @@ find_leaf(sinter_sst *sst, sinter_bytes key, sinter_error *err)
 {
     const sinter__leaf *leaf = &sst->leaf;
 
+    assert(!sst->has_filters || sst->has_leaf);
     if (sst->has_leaf && leaf->count > 0 &&
         sinter__key_compare(leaf->entries[0].first_key, key) <= 0 &&
         sinter__key_compare(key, leaf->entries[leaf->count - 1].last_key) <= 0) {
@@ -157,6 +158,7 @@ ask_filter(sinter_sst *sst, const sinter__sst_entry *entry, sinter_bytes key, bo
 {
     sinter_bytes filter = {NULL, entry->filter_size};
 
+    assert(sst->has_leaf);
     *maybe_out = true;
     if (entry->filter_size == 0) {
         return SINTER_OK;
@@ -165,6 +167,7 @@ ask_filter(sinter_sst *sst, const sinter__sst_entry *entry, sinter_bytes key, bo
         SINTER__CHECK(sinter__leaf_load_filters(&sst->file, &sst->leaf, &sst->filters, err));
         sst->has_filters = true;
     }
+    assert(entry->filter_offset + (uint64_t)entry->filter_size <= sst->leaf.filter_size);
     filter.data = sst->filters.data + entry->filter_offset;
     if (!sinter__filter_ok(filter)) {
         return SINTER__ERR_AT(err, SINTER_E_CORRUPT, sst->file.path,
@@ -182,6 +185,8 @@ show_row(sinter_sst *sst, uint32_t row)
     const sinter__sst_decoded *decoded = &sst->decoder.out;
     const sinter__keys *keys = &decoded->keys;
 
+    assert(row < keys->rows);
+    assert(decoded->values != NULL);
     sst->payload = (sinter__sst_payload){.values = decoded->values,
                                          .value_offsets = decoded->value_offsets + row,
                                          .format_tag = sst->file.format_tag};
@@ -232,6 +237,7 @@ find_key(sinter_sst *sst, sinter_bytes key, sinter_error *err)
     bool is_possible = false;
 
     SINTER__CHECK(find_leaf(sst, key, err));
+    assert(sinter__leaf_find(&sst->leaf, key) < sst->leaf.count); /* find_leaf() saw to it */
     entry = &sst->leaf.entries[sinter__leaf_find(&sst->leaf, key)];
     if (sinter__key_compare(key, entry->first_key) < 0) {
         return SINTER_END;

@@ -37,6 +37,7 @@ fail_at(const verifier *self, uint64_t offset, const char *what, sinter_error *e
 static sinter_status
 account(verifier *self, uint64_t offset, uint64_t size, sinter_error *err)
 {
+    assert(self->position <= self->file.size);
     if (offset != self->position) {
         return fail_at(self, self->position < offset ? self->position : offset,
                        "bytes belong to nothing, or to two things", err);
@@ -71,6 +72,8 @@ check_entry_claims(const verifier *self, const sinter__sst_entry *entry, sinter_
     int64_t min = decoded->sequences[0];
     int64_t max = decoded->sequences[0];
 
+    assert(decoded->keys.rows == entry->rows);
+    assert(entry->rows > 0);
     for (uint32_t i = 1; i < entry->rows; i++) {
         min = decoded->sequences[i] < min ? decoded->sequences[i] : min;
         max = decoded->sequences[i] > max ? decoded->sequences[i] : max;
@@ -88,6 +91,7 @@ check_filter(verifier *self, const sinter__sst_entry *entry, sinter_error *err)
     const sinter__keys *keys = &self->decoder.out.keys;
     const uint64_t offset = self->leaf.filter_offset + entry->filter_offset;
 
+    assert(entry->filter_offset + (uint64_t)entry->filter_size <= self->leaf.filter_size);
     if ((entry->filter_size > 0) != (self->file.properties.filter_bits_per_key > 0)) {
         return fail_at(self, entry->offset, "a block's filter differs from the properties", err);
     }
@@ -283,6 +287,7 @@ sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_res
     self->decoder.codec.env = env;
     self->decoder.path = self->file.path;
     SINTER__TRY(verify_file(self, err));
+    assert(self->position == self->file.size);
     if (out != NULL) {
         const sinter_sst_verify_result result = {.struct_size = (uint32_t)sizeof result,
                                                  .blocks = self->sums.block_count,

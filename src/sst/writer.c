@@ -52,6 +52,8 @@ get_row(const sst_writer *self, const sinter_range *range, uint32_t row, sinter_
     const sinter_batch *batch = range->batch;
     const sinter__sst_payload *payload = batch->payload;
 
+    assert(row < batch->row_count);
+    assert((batch->flags & SINTER_BATCH_STORED) == 0);
     if (batch->payload_ops == NULL || batch->payload_ops->value == NULL ||
         (batch->payload_ops == &sinter__sst_payload_ops && payload->value_offsets == NULL)) {
         return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, self->file.path, -1,
@@ -72,6 +74,8 @@ append_row(sst_writer *self, progress *at, sinter_error *err)
     const sinter_range *range = &at->ranges[at->taken];
     sinter__single_row row = {.kind = 0};
 
+    assert(at->taken < at->count);
+    assert(at->rows < range->count);
     SINTER__CHECK(get_row(self, range, range->first + at->rows, &row, err));
     if (sinter__file_writer_must_end(&self->file, (uint64_t)row.key.size + row.value.size)) {
         SINTER__CHECK(sinter__file_writer_end_block(&self->file, err));
@@ -92,6 +96,8 @@ append_range(sst_writer *self, progress *at, sinter_error *err)
     const bool is_known = sinter__row_source_of(range->batch, &source);
     sinter_status st = SINTER_OK;
 
+    assert(range->count <= range->batch->row_count);
+    assert(range->first <= range->batch->row_count - range->count);
     while (st == SINTER_OK && at->rows < range->count && !at->is_stopped) {
         uint32_t fitting = 0;
 
@@ -104,6 +110,7 @@ append_range(sst_writer *self, progress *at, sinter_error *err)
             st = append_row(self, at, err);
         }
     }
+    assert(at->rows <= range->count);
     if (at->rows == range->count) {
         at->taken++;
         at->rows = 0;
@@ -118,6 +125,8 @@ append_stored(sst_writer *self, progress *at, sinter_error *err)
     const sinter_range *range = &at->ranges[at->taken];
     const sinter__sst_payload *payload = range->batch->payload;
 
+    assert(at->rows == 0);
+    assert((range->batch->flags & SINTER_BATCH_STORED) != 0);
     if (range->batch->payload_ops != &sinter__sst_payload_ops || payload->stored == NULL ||
         range->first != 0 || range->count != range->batch->row_count) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, self->file.path, -1,
@@ -183,6 +192,8 @@ writer_append(sinter_writer *writer, const sinter_range *ranges, size_t count, u
         sinter__fail_file(err, self->file.path);
         return st;
     }
+    assert(at.taken <= count);
+    assert(at.taken == count || at.is_stopped);
     *taken_out = at.taken;
     *taken_rows_out = at.rows;
     return SINTER_OK;
@@ -196,6 +207,7 @@ writer_accepts(sinter_writer *writer, const sinter_block_info *info)
     const sst_writer *self = self_of(writer);
     const uint64_t target = self->file.block_bytes;
 
+    assert(!self->is_finished);
     return !self->no_pass && info->is_whole && info->format_tag == self->file.format_tag &&
            (self->file.block.rows == 0 || self->file.block.raw >= target / 4) &&
            (info->raw_bytes >= target / 2 || info->is_last);

@@ -196,6 +196,7 @@ Test(sst_index_cursor, pages_are_counted_in_the_budget_while_they_are_built_and_
     env = many.world.env;
     cr_assert_eq(sinter_memory_create(&env, 0, &env.memory, NULL), SINTER_OK);
     sink.env = &env;
+    sink.appended_size = SINTER__SST_TRAILER_BYTES; /* of a block that has no parts */
     index.sink = &sink;
     index.page_bytes = 4 * KEY_BYTES; /* the page stays open */
     entry.first_key = (sinter_bytes){key, KEY_BYTES};
