@@ -87,10 +87,16 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_files_doc_parse(const sinter_env *env, const char *source, sinter_bytes text,
                        sinter_files_doc **out, sinter_error *err);
 
+enum {
+    /** Open a file only for what the document leaves out. What is stated is not checked against
+     *  footers; readers notice another size, number of rows, or keys outside of the bounds. */
+    SINTER_FILES_LOAD_TRUST = 1u << 0
+};
+
 /** How to load a document. Zeroed with struct_size set: as written. */
 typedef struct sinter_files_load_options {
     uint32_t struct_size;
-    uint32_t reserved;
+    uint32_t flags;       /* SINTER_FILES_LOAD_TRUST; unknown bits are refused */
     const char *base_dir; /* replaces the document's; NULL: as written. Borrowed */
 } sinter_files_load_options;
 

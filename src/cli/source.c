@@ -29,6 +29,7 @@ load(cli *session, const char *base_dir, uint32_t flags, cli_source *source)
 {
     const sinter_files_load_options load_options = {
         .struct_size = (uint32_t)sizeof load_options,
+        .flags = (flags & CLI_SOURCE_TRUST) != 0 ? SINTER_FILES_LOAD_TRUST : 0,
         .base_dir = base_dir,
     };
     sinter_error err = SINTER_ERROR_INIT;

@@ -21,7 +21,8 @@ typedef struct cli_source {
 
 enum {
     CLI_SOURCE_WRITE = 1u << 0, /* a directory's catalog is locked for changes */
-    CLI_SOURCE_FILE = 1u << 1   /* what is no cli_is_source() is a data file, shown alone */
+    CLI_SOURCE_FILE = 1u << 1,  /* what is no cli_is_source() is a data file, shown alone */
+    CLI_SOURCE_TRUST = 1u << 2  /* SINTER_FILES_LOAD_TRUST */
 };
 
 /**

@@ -72,7 +72,7 @@ run(cli *session, void *arguments)
     int code;
 
     code = cli_source_open(session, &args->common, args->common.operands[0], args->base_dir,
-                           CLI_SOURCE_FILE, &source);
+                           CLI_SOURCE_FILE | CLI_SOURCE_TRUST, &source);
     if (code == CLI_EXIT_OK) {
         code = cli_session_start(session, source.options.memory_bytes);
     }

@@ -319,10 +319,24 @@ resolve_unit(sinter_files_doc *doc, const char *path, sinter_error *err)
     return SINTER_OK;
 }
 
-static sinter_status
-load_document(const sinter_env *env, const char *path, const char *override, sinter_files_doc **out,
-              sinter_error *err)
+/* Does the document say all of this file that its footer could? */
+static bool
+is_stated(const sinter_files_doc *doc, size_t index)
 {
+    const uint32_t needed = SINTER__GIVEN_FILE_SIZE | SINTER__GIVEN_ROW_COUNT |
+                            SINTER__GIVEN_MIN_KEY | SINTER__GIVEN_MAX_KEY |
+                            SINTER__GIVEN_MIN_SEQUENCE | SINTER__GIVEN_MAX_SEQUENCE |
+                            SINTER__GIVEN_DELETE_COUNT | SINTER__GIVEN_CREATION_TIME;
+
+    return doc->content.key_types != NULL && doc->row_type != NULL &&
+           (doc->given[index] & needed) == needed;
+}
+
+static sinter_status
+load_document(const sinter_env *env, const char *path, const sinter_files_load_options *options,
+              sinter_files_doc **out, sinter_error *err)
+{
+    const bool is_trusted = (options->flags & SINTER_FILES_LOAD_TRUST) != 0;
     sinter_files_doc *doc = NULL;
     sinter_text text;
     sinter_status st = SINTER_OK;
@@ -331,10 +345,12 @@ load_document(const sinter_env *env, const char *path, const char *override, sin
     SINTER__TRY(sinter__doc_read_file(env, path, &text, err));
     SINTER__TRY(sinter_files_doc_parse(env, path, sinter_text_bytes(&text), &doc, err));
     sinter_text_fini(&text);
-    SINTER__TRY(resolve_base(doc, path, override, err));
+    SINTER__TRY(resolve_base(doc, path, options->base_dir, err));
     SINTER__TRY(resolve_unit(doc, path, err));
     for (size_t i = 0; i < doc->content.file_count; i++) {
-        SINTER__TRY(complete_file(doc, i, err));
+        if (!is_trusted || !is_stated(doc, i)) {
+            SINTER__TRY(complete_file(doc, i, err));
+        }
     }
     SINTER__TRY(sinter_files_check(env, doc->files, doc->content.file_count, err));
     *out = doc;
@@ -362,11 +378,12 @@ sinter_files_doc_load(const sinter_env *env, const char *path,
         SINTER__CHECK(
             sinter__struct_load(&known, sizeof known, options, "sinter_files_load_options", err));
     }
+    SINTER__REQUIRE(err, (known.flags & ~(uint32_t)SINTER_FILES_LOAD_TRUST) == 0);
     SINTER__TRY(env->io->ops->stat(env->io, path, &info, err));
     if (info.is_directory) {
         SINTER__TRY(sinter__doc_path_join(&arena, path, SINTER_CATALOG_FILE, &path, err));
     }
-    SINTER__TRY(load_document(env, path, known.base_dir, out, err));
+    SINTER__TRY(load_document(env, path, &known, out, err));
 out:
     sinter__arena_fini(&arena);
     return st;

@@ -44,6 +44,18 @@ has "$err" "files outside of the keys 2, opened 1, of these left by index or fil
 s 7 get filtered 9999 -v
 has "$err" "files outside of the keys 3, opened 0,"
 
+# really not opened: the other files aren't even there
+cp -r filtered gone
+others='" ".join(f["file_name"] for f in d["files"] if not f["min_key"].endswith("7d1"))' # 2001
+for name in $(json "$others" <gone/CATALOG.json); do
+    rm "gone/$name"
+done
+same "$(ls gone/*.sst | wc -l)" 1
+s 0 get gone 2001
+same "$out" '{"id":2001,"name":"2 2001"}'
+s 4 get gone 1001
+has "$err" "No such file"
+
 # one file alone
 file=$(json '"filtered/" + d["files"][0]["file_name"]' <filtered/CATALOG.json)
 s 0 get "$file" 1001

@@ -334,3 +334,46 @@ Test(doc_files_load, every_allocation_of_a_single_file_may_fail)
         bucket_fini(&b);
     }
 }
+
+Test(doc_files_load, trusted_statements_open_no_file_and_gaps_are_filled)
+{
+    const sinter_files_load_options trust = {.struct_size = (uint32_t)sizeof trust,
+                                             .flags = SINTER_FILES_LOAD_TRUST};
+    const sinter_files_load_options unknown = {.struct_size = (uint32_t)sizeof unknown,
+                                               .flags = 1u << 7};
+    char names[2][64];
+    char path[80];
+    char json[512];
+    sinter_files_doc *checked = NULL;
+    sinter_files_doc *doc = NULL;
+    bucket b;
+
+    prepare(&b, names);
+    cr_assert_eq(sinter_files_doc_load(&b.env, "db", NULL, &checked, NULL), SINTER_OK);
+    (void)snprintf(path, sizeof path, "db/%s", names[1]);
+    cr_assert_eq(b.env.io->ops->unlink(b.env.io, path, NULL), SINTER_OK);
+    cr_expect_eq(sinter_files_doc_load(&b.env, "db", NULL, &doc, NULL), SINTER_E_NOT_FOUND);
+    cr_assert_eq(sinter_files_doc_load(&b.env, "db", &trust, &doc, NULL), SINTER_OK);
+    for (size_t i = 0; i < 2; i++) {
+        const sinter_file_meta *a = &sinter_files_doc_get(checked)->files[i];
+        const sinter_file_meta *c = &sinter_files_doc_get(doc)->files[i];
+
+        cr_expect_eq(a->row_count, c->row_count);
+        cr_expect_eq(a->file_size, c->file_size);
+        cr_expect_eq(a->max_sequence_number, c->max_sequence_number);
+        cr_expect_eq(a->max_key.size, c->max_key.size);
+    }
+    cr_expect_not_null(sinter_files_doc_row_type(doc));
+    cr_expect_not_null(sinter_files_doc_key_codec(doc));
+    sinter_files_doc_destroy(doc);
+    (void)snprintf(json, sizeof json,
+                   HEAD "\"base_dir\":\"db\",\"files\":[{\"file_name\":\"%s\",\"level\":0}]}",
+                   names[0]);
+    bucket_write(&b.env, "in.json", json);
+    cr_assert_eq(sinter_files_doc_load(&b.env, "in.json", &trust, &doc, NULL), SINTER_OK);
+    cr_expect_eq(sinter_files_doc_get(doc)->files[0].row_count, 2, "from the footer");
+    sinter_files_doc_destroy(doc);
+    cr_expect_eq(sinter_files_doc_load(&b.env, "db", &unknown, &doc, NULL), SINTER_E_INVALID);
+    sinter_files_doc_destroy(checked);
+    bucket_fini(&b);
+}
