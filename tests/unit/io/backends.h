@@ -10,8 +10,8 @@
 /** One way to have files. */
 typedef struct backend {
     const char *name;
-    uint32_t flags; /* for open and create */
-    bool is_uring;  /* skipped where the kernel refuses io_uring */
+    uint32_t flags;   /* for open and create */
+    bool is_uring;    /* skipped where the kernel refuses io_uring */
     bool is_ringless; /* io_uring, but its files are moved by plain calls */
     bool is_memory;
     sinter_status (*make)(const sinter_env *env, sinter_io **out, sinter_error *err);
