@@ -141,8 +141,9 @@ out:
 static uint64_t
 grown(uint64_t size)
 {
-    return size < DOUBLED_BELOW_BYTES ? smaller(2 * room(size), 2 * DOUBLED_BELOW_BYTES)
-                                      : larger(room(size), 2 * DOUBLED_BELOW_BYTES);
+    const uint64_t most = (uint64_t)2 * DOUBLED_BELOW_BYTES; /* that doubling leads to */
+
+    return size < DOUBLED_BELOW_BYTES ? smaller(2 * room(size), most) : larger(room(size), most);
 }
 
 uint64_t
@@ -180,7 +181,7 @@ sinter__sst_writer_bytes(void *format, const sinter_write_options *options,
     }
     if (options->filter_bits_per_key > 0) {
         bytes += room(sinter__filter_bytes((uint32_t)rows, options->filter_bits_per_key)) +
-                 grown(2 * SINTER__SST_FILTER_TARGET_BYTES);
+                 grown((uint64_t)2 * SINTER__SST_FILTER_TARGET_BYTES);
     }
     return bytes + 4 * grown(SINTER__SST_PAGE_TARGET_BYTES);
 }

@@ -2,6 +2,9 @@
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "support/count_io.h"
 #include "support/fault_alloc.h"
@@ -109,7 +112,121 @@ Test(compact_section_merge, the_options_say_how_runs_are_merged)
     cr_expect_eq(config.merge.spill_threshold, 4);
 }
 
-Test(compact_section_merge, every_allocation_may_fail)
+/** Give the setting a budget and a place to spill to, so that files are asked what they take. */
+static void
+set_budget(setting *s, uint64_t bytes)
+{
+    cr_assert_eq(sinter_memory_create(sinter_env_default(), bytes, &s->w.env.memory, NULL),
+                 SINTER_OK);
+    s->config.merge.spill_dir = world_dir;
+}
+
+static void
+tear_down(setting *s)
+{
+    cr_assert_eq(sinter_memory_used(s->w.env.memory), 0);
+    sinter_memory_destroy(s->w.env.memory);
+    s->w.env.memory = NULL;
+    world_fini(&s->w);
+}
+
+/** Opened under a budget; rows out, or the failure. */
+static sinter_status
+merge_within(setting *s, uint64_t bytes, uint64_t *rows_out, sinter_error *err)
+{
+    sinter__section_merge *merge = NULL;
+    sinter_status st = SINTER_OK;
+
+    set_budget(s, bytes);
+    *rows_out = 0;
+    st = sinter__section_merge_open(&s->w.env, &s->config, &s->section, &merge, err);
+    if (st == SINTER_OK) {
+        st = drain(merge, rows_out);
+    }
+    sinter__section_merge_close(merge);
+    return st;
+}
+
+Test(compact_section_merge, each_file_is_asked_once_what_it_takes_where_that_matters)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+    setting s;
+
+    set_up(&s);
+    cr_assert_eq(merge_within(&s, 64 << 20, &rows, &err), SINTER_END, "%s", err.text);
+    cr_expect_eq(rows, 3);
+    cr_expect_eq(s.io.opened, 6, "asked and read, %" PRIu64, s.io.opened);
+    cr_expect_eq(s.counters.files_opened, 3, "to be read");
+    tear_down(&s);
+}
+
+Test(compact_section_merge, a_format_that_says_nothing_is_merged_by_an_estimate)
+{
+    for (int is_old = 0; is_old < 2; is_old++) {
+        sinter_error err = SINTER_ERROR_INIT;
+        uint64_t rows = 0;
+        setting s;
+
+        set_up(&s);
+        if (is_old != 0) {
+            s.w.format.struct_size = offsetof(sinter_format, measure);
+        } else {
+            s.w.format.measure = NULL;
+            s.w.format.writer_bytes = NULL;
+        }
+        cr_assert_eq(merge_within(&s, 64 << 20, &rows, &err), SINTER_END, "%s", err.text);
+        cr_expect_eq(rows, 3);
+        cr_expect_eq(s.io.opened, 3);
+        tear_down(&s);
+    }
+}
+
+Test(compact_section_merge, a_file_that_cannot_be_asked_is_named)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+    setting s;
+
+    set_up(&s);
+    s.w.files[1].file_size++;
+    s.w.files[1].file_name = "not-there.sst";
+    cr_expect_eq(merge_within(&s, 64 << 20, &rows, &err), SINTER_E_NOT_FOUND);
+    cr_expect_not_null(strstr(err.file, "not-there.sst"), "%s", err.file);
+    cr_expect_eq(s.io.open_files, 0);
+    tear_down(&s);
+}
+
+Test(compact_section_merge, a_budget_that_is_too_small_is_refused_with_one_that_is_enough)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+    uint64_t enough = 0;
+    uint64_t budget = 40000;
+    const char *number = NULL;
+    setting s;
+
+    set_up(&s);
+    while (merge_within(&s, budget, &rows, &err) == SINTER_END) {
+        budget -= budget / 8;
+        tear_down(&s);
+        set_up(&s);
+    }
+    cr_assert_eq(err.status, SINTER_E_TOO_LARGE, "%s", err.text);
+    number = strstr(err.text, "runs: ");
+    cr_assert_not_null(number, "%s", err.text);
+    enough = strtoull(number + 6, NULL, 10);
+    cr_expect_gt(enough, budget);
+    cr_expect_lt(enough, 50000);
+    tear_down(&s);
+    set_up(&s);
+    cr_expect_eq(merge_within(&s, enough, &rows, &err), SINTER_END, "%s", err.text);
+    cr_expect_eq(rows, 3);
+    tear_down(&s);
+}
+
+static void
+fail_every_allocation(uint64_t budget)
 {
     sinter_status st = SINTER_E_NOMEM;
 
@@ -120,6 +237,9 @@ Test(compact_section_merge, every_allocation_may_fail)
         setting s;
 
         set_up(&s);
+        if (budget != 0) {
+            set_budget(&s, budget);
+        }
         fault_alloc_init(&fault, n);
         s.w.env.allocator = fault.env.allocator;
         st = sinter__section_merge_open(&s.w.env, &s.config, &s.section, &merge, NULL);
@@ -130,6 +250,12 @@ Test(compact_section_merge, every_allocation_may_fail)
         cr_assert(st == SINTER_END || st == SINTER_E_NOMEM);
         cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
         cr_assert_eq(s.io.open_files, 0);
-        world_fini(&s.w);
+        tear_down(&s);
     }
+}
+
+Test(compact_section_merge, every_allocation_may_fail)
+{
+    fail_every_allocation(0);
+    fail_every_allocation(64 << 20);
 }
