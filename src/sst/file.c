@@ -160,6 +160,25 @@ check_footer(sinter__sst_file *file, sinter_error *err)
     return SINTER_OK;
 }
 
+/** Check what the properties claim. NULL, or what is impossible. */
+static const char *
+claims_fault(const sinter__sst_file *file)
+{
+    const sinter_sst_properties *properties = &file->properties;
+
+    if (properties->filter_bits_per_key > SINTER__FILTER_BITS_MAX) {
+        return "a filter of more than 64 bits per key is impossible";
+    }
+    if (properties->largest_block > file->size ||
+        properties->largest_block_rows > SINTER__SST_BLOCK_ROWS_MAX ||
+        properties->largest_page > SINTER__SST_PAGE_BYTES_MAX ||
+        properties->largest_key_part > SINTER_BLOCK_BYTES_MAX ||
+        properties->largest_value_part > SINTER_BLOCK_BYTES_MAX) {
+        return "a block or page as large as they say is impossible";
+    }
+    return NULL;
+}
+
 static sinter_status
 load_properties(sinter__sst_file *file, sinter_error *err)
 {
@@ -177,9 +196,7 @@ load_properties(sinter__sst_file *file, sinter_error *err)
                               "checksum of the properties is wrong");
     }
     fault = sinter__sst_get_properties((sinter_bytes){file->section.data, size}, properties);
-    if (fault == NULL && properties->filter_bits_per_key > SINTER__FILTER_BITS_MAX) {
-        fault = "a filter of more than 64 bits per key is impossible";
-    }
+    fault = fault == NULL ? claims_fault(file) : fault;
     if (fault != NULL) {
         return SINTER__ERR_AT(err, SINTER_E_CORRUPT, file->path, footer->properties_offset,
                               "properties: %s", fault);

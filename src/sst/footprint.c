@@ -97,12 +97,20 @@ sinter__sst_reader_bytes(const sinter__sst_file *file, const sinter_read_options
     const uint64_t keys = room(options->has_begin_key ? options->begin_key.size + 1 : 0) * 2 +
                           room(options->has_end_key ? options->end_key.size + 1 : 0);
 
-    assert(file->properties.largest_block > 0);
+    assert(file->properties.largest_block > 0 && file->properties.largest_block_rows > 0);
     assert(file->footer.level_count > 0);
     assert(file->tail.capacity > 0 && file->section.capacity > 0);
     return span_bytes(&file->properties, options->read_bytes) + block_bytes(&file->properties) +
            index_bytes(file) + filter_bytes(&file->properties) + keys + file->tail.capacity +
            file->section.capacity;
+}
+
+/** Has the file all of the properties that this rests on? A file without rows has none. */
+static bool
+says_what_it_takes(const sinter_sst_properties *properties)
+{
+    return properties->largest_block > 0 && properties->largest_block_rows > 0 &&
+           properties->largest_key_part > 0 && properties->largest_page > 0;
 }
 
 sinter_status
@@ -122,7 +130,7 @@ sinter__sst_measure(void *format, const sinter_env *env, const char *path,
             sinter__struct_load(&options, sizeof options, given, "sinter_read_options", err));
     }
     SINTER__TRY(sinter__sst_file_open(env, path, &open_options, &file, err));
-    if (file.properties.largest_block == 0) {
+    if (!says_what_it_takes(&file.properties)) {
         st = SINTER_END;
         goto out;
     }

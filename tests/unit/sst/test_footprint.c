@@ -193,24 +193,81 @@ Test(sst_footprint, an_older_caller_gets_what_it_has_room_for)
     measured_file_fini(&file);
 }
 
+/** Where the value of a property of the file stands. */
+static uint8_t *
+find_number(uint8_t *bytes, size_t size, const char *name)
+{
+    for (size_t i = 0; i + strlen(name) + 9 <= size; i++) {
+        if (memcmp(bytes + i, name, strlen(name) + 1) == 0) {
+            return bytes + i + strlen(name) + 1;
+        }
+    }
+    cr_assert_fail("%s is not there", name);
+    return NULL;
+}
+
+/** Make the checksums of properties and footer right again. */
+static void
+reseal(uint8_t *bytes, size_t size)
+{
+    uint8_t *footer = bytes + size - SINTER__SST_FOOTER_BYTES;
+
+    sinter__put_le64(footer + 16, sinter__hash(bytes + sinter__get_le64(footer),
+                                               (size_t)sinter__get_le64(footer + 8)));
+    sinter__put_le64(footer + 88, sinter__hash(footer, 88));
+}
+
+Test(sst_footprint, impossible_claims_are_refused_and_the_largest_possible_do_no_harm)
+{
+    static const struct {
+        const char *name;
+        uint64_t largest;
+    } claims[] = {{"sinter.largest_block", 0 /* the file's size */},
+                  {"sinter.largest_key_part", SINTER_BLOCK_BYTES_MAX},
+                  {"sinter.largest_value_part", SINTER_BLOCK_BYTES_MAX},
+                  {"sinter.largest_block_rows", SINTER__SST_BLOCK_ROWS_MAX},
+                  {"sinter.largest_page", SINTER__SST_PAGE_BYTES_MAX}};
+    const sst_shape shape = {.count = 30, .key_min = 4, .key_max = 4, .value_max = 10};
+    const sst_plan plan = {.options = {.filter_bits_per_key = 64}};
+    const sinter_format *format = sinter_format_sst();
+    sinter_error err = SINTER_ERROR_INIT;
+    measured_file file;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+
+    measured_file_init(&file, 1, &shape, &plan, NULL);
+    bytes = sst_file_bytes(&file.world.env, "f.sst", &size);
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++) {
+        uint8_t *place = find_number(bytes, size, claims[i].name);
+        const uint64_t largest = claims[i].largest == 0 ? size : claims[i].largest;
+
+        sinter__put_le64(place, largest + 1);
+        reseal(bytes, size);
+        sst_put_file(&file.world.env, "bad.sst", bytes, size);
+        cr_expect_eq(
+            format->measure(format->self, &file.world.env, "bad.sst", NULL, &file.footprint, &err),
+            SINTER_E_CORRUPT, "%s", claims[i].name);
+        cr_expect_str_eq(err.file, "bad.sst");
+        sst_unlink(&file.world.env, "bad.sst");
+        sinter__put_le64(place, largest);
+    }
+    reseal(bytes, size);
+    sst_put_file(&file.world.env, "bad.sst", bytes, size);
+    cr_expect_eq(
+        format->measure(format->self, &file.world.env, "bad.sst", NULL, &file.footprint, &err),
+        SINTER_OK, "%s", err.text);
+    cr_expect_geq(file.footprint.reader_bytes, size);
+    cr_expect_gt(format->writer_bytes(NULL, &plan.options, &file.footprint), 0);
+    free(bytes);
+    measured_file_fini(&file);
+}
+
 /** Give the named property another name that no reader knows. */
 static void
 hide_property(uint8_t *bytes, size_t size, const char *name)
 {
-    uint8_t *footer = bytes + size - SINTER__SST_FOOTER_BYTES;
-    uint8_t *begin = bytes + sinter__get_le64(footer);
-    const size_t section = (size_t)sinter__get_le64(footer + 8);
-    size_t found = 0;
-
-    for (size_t i = 0; i + strlen(name) + 1 <= section; i++) {
-        if (memcmp(begin + i, name, strlen(name) + 1) == 0) {
-            begin[i + 7] = 'X';
-            found++;
-        }
-    }
-    cr_assert_eq(found, 1);
-    sinter__put_le64(footer + 16, sinter__hash(begin, section));
-    sinter__put_le64(footer + 88, sinter__hash(footer, 88));
+    find_number(bytes, size, name)[-2] = 'X';
+    reseal(bytes, size);
 }
 
 Test(sst_footprint, a_file_that_says_nothing_reads_as_before)
