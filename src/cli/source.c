@@ -15,13 +15,35 @@ cli_is_directory(const cli *session, const char *path)
            info.is_directory;
 }
 
+/* Is the first thing in the file a brace, as in a JSON object? Data files begin otherwise. */
+static bool
+begins_with_brace(const cli *session, const char *path)
+{
+    const sinter_io_ops *ops = session->boot.io->ops;
+    char start[64] = {0};
+    sinter_io_range range = {.data = start, .size = sizeof start - 1};
+    sinter_io_file *file = NULL;
+    uint64_t size = 0;
+    bool is_read = false;
+
+    if (ops->open(session->boot.io, path, 0, &file, NULL) != SINTER_OK) {
+        return false;
+    }
+    if (ops->size(file, &size, NULL) == SINTER_OK) {
+        range.size = size < range.size ? (size_t)size : range.size;
+        is_read = range.size > 0 && ops->read(file, &range, 1, NULL) == SINTER_OK;
+    }
+    ops->close(file);
+    return is_read && start[strspn(start, " \t\r\n")] == '{';
+}
+
 bool
 cli_is_source(const cli *session, const char *path)
 {
     const size_t length = strlen(path);
 
     return (length > 5 && strcmp(path + length - 5, ".json") == 0) ||
-           cli_is_directory(session, path);
+           cli_is_directory(session, path) || begins_with_brace(session, path);
 }
 
 static int

@@ -41,7 +41,8 @@ cli_source_close(cli_source *source);
 bool
 cli_is_directory(const cli *session, const char *path);
 
-/** Is it a directory or a document (a name that ends in ".json"), and no data file? */
+/** Is it a directory or a document (a name that ends in ".json", or JSON inside), and no data
+ *  file? */
 bool
 cli_is_source(const cli *session, const char *path);
 

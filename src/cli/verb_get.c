@@ -89,9 +89,8 @@ const cli_verb cli_verb_get = {
     .summary = "print the record with a key",
     .description =
         "Look a key up in the merged view of a directory with a catalog, or of a sinter.files "
-        "document (a name that ends in .json), or in an sst file. Give one word per key column, or "
-        "one word hex:0011... with the encoded key. Put -- before a key that begins with a "
-        "dash.\n\n"
+        "document, or in an sst file. Give one word per key column, or one word hex:0011... with "
+        "the encoded key. Put -- before a key that begins with a dash.\n\n"
         "Only files whose keys span the key are opened, and of those with key filters only blocks "
         "are read that may hold it. With --verbose a line on standard error counts both.\n\n"
         "Exit code 7 says that there is no such record; nothing is printed then.",

@@ -339,9 +339,9 @@ const cli_verb cli_verb_inspect = {
     .summary = "show what files, levels, sections and runs look like",
     .description =
         "Show the properties of an sst file, and its blocks with --blocks. For a directory with a "
-        "catalog, or a sinter.files document (a name that ends in .json), show its levels and "
-        "files, and draw its sections and the sorted runs in them: a bar spans a file's keys, "
-        "`[` its first and `]` its last, measured in ranks of all bounds.\n\n"
+        "catalog, or a sinter.files document, show its levels and files, and draw its sections and "
+        "the sorted runs in them: a bar spans a file's keys, `[` its first and `]` its last, "
+        "measured in ranks of all bounds.\n\n"
         "Only footers and indexes are read; `sinter verify` reads everything.",
     .examples = "sinter inspect data/\nsinter inspect --blocks data/data-*.sst\n",
     .options = options,

@@ -122,10 +122,10 @@ const cli_verb cli_verb_scan = {
     .operands = "DIR|FILE",
     .summary = "print the merged view: what a reader of all files sees",
     .description =
-        "Merge all files of a directory with a catalog, or of a sinter.files document (a name that "
-        "ends in .json), and print the records that win, in key order. Any other file is an sst "
-        "file, whose records are printed. Nothing is written. Columns are printed when the files "
-        "know their row type; else keys and values are printed as hex.\n\n"
+        "Merge all files of a directory with a catalog, or of a sinter.files document, and print "
+        "the records that win, in key order. Any other file is an sst file, whose records are "
+        "printed. Nothing is written. Columns are printed when the files know their row type; else "
+        "keys and values are printed as hex.\n\n"
         "With --verbose a line on standard error counts files and blocks that were read.",
     .examples = "sinter scan data/ --limit 10\n"
                 "sinter scan data/ --begin 100 --end 200 --format csv\n"

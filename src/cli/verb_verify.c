@@ -159,8 +159,8 @@ const cli_verb cli_verb_verify = {
     .description =
         "Read every byte of sst files and check it: checksums, that keys ascend strictly, that "
         "index, filters and properties say what the blocks hold. For a directory with a catalog or "
-        "a sinter.files document (a name that ends in .json) check also that every file is there, "
-        "is what the document says, and that no two files of a level above 0 overlap.\n\n"
+        "a sinter.files document check also that every file is there, is what the document says, "
+        "and that no two files of a level above 0 overlap.\n\n"
         "All operands are checked; the exit code is that of the first fault. Nothing is written.",
     .examples = "sinter verify data/\nsinter verify --json data/*.sst\n",
     .options = options,

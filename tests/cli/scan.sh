@@ -81,3 +81,12 @@ same "$out" "3,one 3
 4,one 4"
 s 4 scan none.sst
 one_line
+
+# a document is known by what is in it, whatever its name
+cp alone/CATALOG.json alone/listing
+s 0 scan alone/listing --count
+same "$out" 16
+s 0 get alone/listing 3
+s 0 inspect alone/listing
+has "$out" "section 0"
+s 0 verify alone/listing
