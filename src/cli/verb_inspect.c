@@ -91,6 +91,12 @@ put_properties(const char *path, const sinter_sst_properties *p, const sinter_ke
     printf("%-14skeys %s, values %s", "raw", cli_bytes_text(p->raw_key_bytes, a),
            cli_bytes_text(p->raw_value_bytes, b));
     printf("; stored %s\n", cli_bytes_text(p->stored_bytes, a));
+    if (p->largest_block > 0) {
+        printf("%-14s%s stored, %" PRIu32 " records", "largest block",
+               cli_bytes_text(p->largest_block, a), p->largest_block_rows);
+        printf("; raw keys %s, values %s\n", cli_bytes_text(p->largest_key_part, a),
+               cli_bytes_text(p->largest_value_part, b));
+    }
     if (p->row_count > 0) {
         printf("%-14s%" PRId64 "..%" PRId64 "\n", "sequences", p->sequence_min, p->sequence_max);
         put_key("first key", codec, p->min_key);

@@ -355,6 +355,10 @@ put_properties(sinter__doc_writer *writer, json_t *root, const sinter_sst_proper
     sinter__doc_put_count(writer, root, "raw_key_bytes", found->raw_key_bytes);
     sinter__doc_put_count(writer, root, "raw_value_bytes", found->raw_value_bytes);
     sinter__doc_put_count(writer, root, "stored_bytes", found->stored_bytes);
+    if (found->largest_block > 0) {
+        sinter__doc_put_count(writer, root, "largest_block_bytes", found->largest_block);
+        sinter__doc_put_count(writer, root, "largest_block_rows", found->largest_block_rows);
+    }
 }
 
 sinter_status

@@ -17,6 +17,10 @@ s 0 inspect "$file"
 has "$out" "records"
 has "$out" "key types     BIGINT NOT NULL"
 has "$out" "sequences"
+has "$out" "largest block"
+s 0 inspect "$file" --json
+same "$(json '0 < d["largest_block_bytes"] < d["file_size"], d["largest_block_rows"] <= d["row_count"]' <<<"$out")" \
+    '[true, true]'
 s 0 inspect "$file" --blocks
 has "$out" "keys raw > stored"
 s 0 inspect "$file" --blocks --json
