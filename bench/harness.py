@@ -21,6 +21,7 @@ ENGINES = {
 }
 PEERS = ("rocksdb64k", "rocksdb4k", "leveldb")
 NO_CODEC = {"leveldb": ("zstd1", "zstd3")}  # its snappy stands in for lz4
+NO_LIMIT = ("W7",)  # the limit program knows keys of one width only
 LEVELDB_HEADERS = ("/usr/include/leveldb", "/usr/local/include/leveldb")
 ROCKSDB_HEADERS = ("/usr/include/rocksdb", "/usr/local/include/rocksdb")
 MAVEN_SECONDS_MAX = 600

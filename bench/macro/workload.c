@@ -4,21 +4,38 @@
 #include <string.h>
 
 /* Tags that keep the uses of the hash apart; per-run tags add 16 * run. */
-enum { TAG_PLACE = 1, TAG_DELETE = 2, TAG_VALUE = 3, TAG_KEY = 4, TAG_KEY_TAIL = 5, TAG_ZIPF = 6 };
+enum {
+    TAG_PLACE = 1,
+    TAG_DELETE = 2,
+    TAG_VALUE = 3,
+    TAG_KEY = 4,
+    TAG_KEY_TAIL = 5,
+    TAG_ZIPF = 6,
+    TAG_SIZE = 7
+};
+
+/* Of mixed keys: how ids are spread over the columns, and how long what fills these may be. */
+enum {
+    MIXED_GROUP_IDS = 1000, /* share the first column */
+    MIXED_NUMBER_IDS = 10,  /* and the second */
+    MIXED_FIRST_FILL = 120,
+    MIXED_LAST_FILL = 71
+};
 
 enum { DELETE_ONE_IN = 50, ZIPF_HOT_DIVISOR = 500, GROUPS_PER_WORD = 10, GROUP_BITS = 6 };
 
 static const uint64_t GOLDEN = UINT64_C(0x9E3779B97F4A7C15);
 
-/* Fields: name, seed, ids, stride, runs, key, value, placement, deletes, ties. */
+/* Fields: name, seed, ids, stride, runs, key, value, placement, deletes, shape. */
 static const bench_workload WORKLOADS[] = {
-    {"W1", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, false},
-    {"W2", 2, 500000, 0, 8, 16, 1024, BENCH_PLACEMENT_OVERLAP, true, false},
-    {"W3", 3, 20000000, 0, 8, 8, 16, BENCH_PLACEMENT_OVERLAP, true, false},
-    {"W4", 4, 6000000, 0, 8, 16, 100, BENCH_PLACEMENT_DISJOINT, false, false},
-    {"W5", 5, 5000000, 0, 64, 16, 100, BENCH_PLACEMENT_OVERLAP, true, false},
-    {"W6", 6, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_ZIPF, true, false},
-    {"W1T", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, true},
+    {"W1", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
+    {"W2", 2, 500000, 0, 8, 16, 1024, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
+    {"W3", 3, 20000000, 0, 8, 8, 16, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
+    {"W4", 4, 6000000, 0, 8, 16, 100, BENCH_PLACEMENT_DISJOINT, false, BENCH_KEYS_SPREAD},
+    {"W5", 5, 5000000, 0, 64, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
+    {"W6", 6, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_ZIPF, true, BENCH_KEYS_SPREAD},
+    {"W7", 7, 2000000, 0, 8, 200, 65536, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_MIXED},
+    {"W1T", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_TIED},
 };
 
 size_t
@@ -153,44 +170,119 @@ is_delete(const bench_workload *workload, uint64_t id, uint32_t run)
            hash_of(workload, id, run_tag(TAG_DELETE, run)) % DELETE_ONE_IN == 0;
 }
 
+/* Printable bytes that follow from `state`. */
 static void
+fill(uint64_t state, uint8_t *out, uint32_t size)
+{
+    uint32_t done = 0;
+
+    while (done < size) {
+        uint64_t word = mix(state);
+
+        state += GOLDEN;
+        for (int i = 0; i < GROUPS_PER_WORD && done < size; i++) {
+            out[done++] = (uint8_t)(0x20 + (word & 63));
+            word >>= GROUP_BITS;
+        }
+    }
+}
+
+/* 0..most, short ones more often: the third power of a uniform number. */
+static uint32_t
+skewed(uint64_t hash, uint32_t most)
+{
+    const uint64_t u = hash & 0xFFFF;
+
+    return (uint32_t)((most + 1) * (u * u * u) >> 48);
+}
+
+/* (STRING, INT, STRING) as sinter encodes it: 8 to 200 bytes. Two digits of the first string and
+ * one of the last order the ids, what fills the strings doesn't. */
+static uint32_t
+make_mixed_key(const bench_workload *workload, uint64_t id, uint8_t *out)
+{
+    const uint64_t group = id / MIXED_GROUP_IDS;
+    const uint32_t number = (uint32_t)(id % MIXED_GROUP_IDS / MIXED_NUMBER_IDS);
+    const uint32_t digit = (uint32_t)(id % MIXED_NUMBER_IDS);
+    const uint64_t first = hash_of(workload, group, TAG_KEY);
+    const uint64_t last = hash_of(workload, id, TAG_KEY_TAIL);
+    const uint32_t first_size = skewed(first, MIXED_FIRST_FILL);
+    const uint32_t last_size = digit == 0 ? 0 : skewed(last, MIXED_LAST_FILL);
+    uint32_t size = 0;
+
+    assert(group < 64 * 64);
+    out[size++] = (uint8_t)(0x20 + group / 64);
+    out[size++] = (uint8_t)(0x20 + group % 64);
+    fill(first, out + size, first_size);
+    size += first_size;
+    out[size++] = 0; /* the end of a string that is not the last column */
+    out[size++] = 1;
+    out[size++] = number < 50 ? 0x7F : 0x80; /* number - 50, its sign flipped, big-endian */
+    out[size++] = number < 50 ? 0xFF : 0;
+    out[size++] = number < 50 ? 0xFF : 0;
+    out[size++] = (uint8_t)(number - 50);
+    if (digit > 0) {
+        out[size++] = (uint8_t)('0' + digit);
+        fill(last, out + size, last_size);
+        size += last_size;
+    }
+    assert(size <= workload->key_bytes);
+    return size;
+}
+
+static uint32_t
 make_key(const bench_workload *workload, uint64_t id, uint8_t *out)
 {
     const uint64_t stride = workload->key_stride;
     const uint64_t tail = hash_of(workload, id, TAG_KEY_TAIL);
 
+    if (workload->shape == BENCH_KEYS_MIXED) {
+        return make_mixed_key(workload, id, out);
+    }
     assert(workload->key_bytes == 8 || workload->key_bytes == 16);
-    if (workload->has_ties) {
+    if (workload->shape == BENCH_KEYS_TIED) {
         put_be64(out, (id >> 6) * (stride << 6));
         put_be64(out + 8, (id & 63) << 58 | tail >> 6);
-        return;
+        return workload->key_bytes;
     }
     put_be64(out, id * stride + hash_of(workload, id, TAG_KEY) % stride);
     if (workload->key_bytes == 16) {
         put_be64(out + 8, tail);
     }
+    return workload->key_bytes;
 }
 
-/* Printable bytes; the second half repeats the first, so that every codec finds something. */
-static void
+/* Most mixed values have at most 64 bytes, one in a thousand more than 8 KiB. */
+static uint32_t
+value_size(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    static const struct {
+        uint32_t permille, least, span;
+    } classes[] = {
+        {600, 0, 65}, {900, 64, 193}, {990, 256, 769}, {999, 1024, 7169}, {1000, 8192, 57345}};
+    const uint64_t hash = hash_of(workload, id, run_tag(TAG_SIZE, run));
+    size_t i = 0;
+
+    if (workload->shape != BENCH_KEYS_MIXED) {
+        return workload->value_bytes;
+    }
+    while (hash % 1000 >= classes[i].permille) {
+        i++;
+    }
+    return classes[i].least + (uint32_t)((hash >> 32) % classes[i].span);
+}
+
+/* The second half repeats the first, so that every codec finds something. */
+static uint32_t
 make_value(const bench_workload *workload, uint64_t id, uint32_t run, uint8_t *out)
 {
-    const uint32_t half = workload->value_bytes / 2;
-    uint64_t state = hash_of(workload, id, run_tag(TAG_VALUE, run));
-    uint32_t size = 0;
+    const uint32_t size = value_size(workload, id, run);
+    const uint32_t half = size - size / 2;
 
-    assert(workload->value_bytes % 2 == 0);
-    assert(workload->value_bytes <= BENCH_VALUE_BYTES_MAX);
-    while (size < half) {
-        uint64_t word = mix(state);
-
-        state += GOLDEN;
-        for (int i = 0; i < GROUPS_PER_WORD && size < half; i++) {
-            out[size++] = (uint8_t)(0x20 + (word & 63));
-            word >>= GROUP_BITS;
-        }
-    }
-    memcpy(out + half, out, half);
+    assert(size <= BENCH_VALUE_BYTES_MAX);
+    fill(hash_of(workload, id, run_tag(TAG_VALUE, run)), out, half);
+    memcpy(out + half, out, size - half);
+    return size;
 }
 
 void
@@ -233,14 +325,10 @@ bench_cursor_next(bench_cursor *cursor, bench_record *out)
         if (live && dead) {
             continue;
         }
-        make_key(workload, id, cursor->key);
-        if (!dead) {
-            make_value(workload, id, run, cursor->value);
-        }
         out->key = cursor->key;
-        out->key_bytes = workload->key_bytes;
+        out->key_bytes = make_key(workload, id, cursor->key);
         out->value = cursor->value;
-        out->value_bytes = dead ? 0 : workload->value_bytes;
+        out->value_bytes = dead ? 0 : make_value(workload, id, run, cursor->value);
         out->is_delete = dead;
         cursor->next_id++;
         return true;

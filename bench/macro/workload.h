@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-enum { BENCH_KEY_BYTES_MAX = 16, BENCH_VALUE_BYTES_MAX = 1024 };
+enum { BENCH_KEY_BYTES_MAX = 200, BENCH_VALUE_BYTES_MAX = 65536 };
 
 /** How ids are spread over runs. */
 typedef enum bench_placement {
@@ -22,18 +22,25 @@ typedef enum bench_placement {
     BENCH_PLACEMENT_ZIPF = 2
 } bench_placement;
 
+/** What keys look like. */
+typedef enum bench_key_shape {
+    BENCH_KEYS_SPREAD = 0,
+    BENCH_KEYS_TIED = 1, /* 64 neighbours share their first 8 bytes */
+    BENCH_KEYS_MIXED = 2 /* three columns: string, int, string; values of any size as well */
+} bench_key_shape;
+
 /** One workload at one scale. Immutable. */
 typedef struct bench_workload {
     const char *name;
     uint64_t seed;
     uint64_t id_count;
-    uint64_t key_stride; /* (2^64 - 1) / id_count */
-    uint32_t run_count;  /* run 0 is the oldest */
-    uint32_t key_bytes;
-    uint32_t value_bytes;
+    uint64_t key_stride;  /* (2^64 - 1) / id_count */
+    uint32_t run_count;   /* run 0 is the oldest */
+    uint32_t key_bytes;   /* of every key; the largest where the shape is mixed */
+    uint32_t value_bytes; /* the same of values */
     bench_placement placement;
     bool has_deletes; /* one record in fifty */
-    bool has_ties;    /* 64 neighbouring keys share their first 8 bytes */
+    bench_key_shape shape;
 } bench_workload;
 
 /** One record. The pointers live until the next call of the cursor it came from. */
