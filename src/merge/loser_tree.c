@@ -9,10 +9,11 @@
  *           /      \          /      \              below node (i + count) / 2
  *        in 0     in 1     in 2     in 3
  *
- * Every node keeps the 8-byte prefix of its input's key beside the input's number, so that a match
- * is one comparison of integers in the node and an exchange without a branch. Only equal prefixes
- * lead to the keys themselves. Equal keys are ordered by input number, which decides nothing: they
- * are collected as a group and put in order by version.
+ * A node is one word: the 8-byte prefix of its input's key, whose lowest bits, as many as the
+ * number of inputs takes, give way to the input's number. A match is the smaller and the larger of
+ * two words, without a branch. Only where all bits above the number are equal the keys themselves
+ * are compared. Equal keys are ordered by input number, which decides nothing: they are collected
+ * as a group and put in order by version.
  *
  * Invariants between steps:
  *   - node 0 holds the input with the smallest key; each other node the loser of its match
@@ -34,8 +35,6 @@ enum {
     GALLOP_PAYS_ROWS = 8 /* rows that a gallop must yield to have paid */
 };
 
-/* Prefixes and input numbers stand in arrays of their own, so that a match loads and stores plain
- * words: as pairs, compilers join them into 16-byte moves that wait for the stores before them. */
 typedef struct loser_tree {
     sinter__engine engine;
     const sinter_env *env;
@@ -45,17 +44,48 @@ typedef struct loser_tree {
     size_t held_count; /* inputs HELD: must be refilled before the next match */
     uint32_t streak;
     uint32_t streak_max;
-    uint64_t *prefixes; /* `count` nodes, the winner first */
-    uint32_t *indexes;  /* their inputs */
-    uint32_t *scratch;  /* 2 * count inputs, for building */
+    uint64_t index_mask; /* the bits of a node that are an input's number */
+    uint64_t *nodes;     /* `count` of them, the winner first */
+    uint32_t *scratch;   /* 2 * count inputs, for building */
 } loser_tree;
 
-/* Does input a sort before input b? Their prefixes are equal. */
-static bool
-sorts_before(const loser_tree *tree, uint32_t a, uint32_t b)
+static inline uint32_t
+node_index(const loser_tree *tree, uint64_t node)
 {
-    const sinter__input *input_a = &tree->inputs[a];
-    const sinter__input *input_b = &tree->inputs[b];
+    return (uint32_t)(node & tree->index_mask);
+}
+
+static inline uint64_t
+make_node(const loser_tree *tree, uint32_t index, uint64_t prefix)
+{
+    return (prefix & ~tree->index_mask) | index;
+}
+
+/* Do only the keys themselves tell which of two nodes is first? */
+static inline bool
+is_tie(const loser_tree *tree, uint64_t a, uint64_t b)
+{
+    return (a ^ b) <= tree->index_mask;
+}
+
+static inline uint32_t
+winner_index(const loser_tree *tree)
+{
+    return node_index(tree, tree->nodes[0]);
+}
+
+static inline sinter__input *
+winner(const loser_tree *tree)
+{
+    return &tree->inputs[winner_index(tree)];
+}
+
+/* Does node a sort before node b? They are a tie. */
+static bool
+sorts_before(const loser_tree *tree, uint64_t a, uint64_t b)
+{
+    const sinter__input *input_a = &tree->inputs[node_index(tree, a)];
+    const sinter__input *input_b = &tree->inputs[node_index(tree, b)];
     const bool a_has_key = sinter__input_has_key(input_a);
     int order = 0;
 
@@ -70,30 +100,24 @@ sorts_before(const loser_tree *tree, uint32_t a, uint32_t b)
 static inline void
 replay(loser_tree *tree, uint32_t index, uint64_t prefix)
 {
-    uint64_t *prefixes = tree->prefixes;
-    uint32_t *indexes = tree->indexes;
+    uint64_t *nodes = tree->nodes;
+    uint64_t node = make_node(tree, index, prefix);
 
     for (size_t i = (index + tree->count) >> 1; i > 0; i >>= 1) {
-        const uint64_t loser_prefix = prefixes[i];
-        const uint32_t loser_index = indexes[i];
-        bool loser_wins = loser_prefix < prefix;
+        const uint64_t loser = nodes[i];
 
-        if (__builtin_expect(loser_prefix == prefix, 0)) {
-            loser_wins = sorts_before(tree, loser_index, index);
+        if (__builtin_expect(is_tie(tree, loser, node), 0)) {
+            if (sorts_before(tree, loser, node)) {
+                nodes[i] = node;
+                node = loser;
+            }
+            continue;
         }
-        { /* the exchange, without a branch that nobody could predict */
-            const uint64_t swap = (uint64_t)0 - (uint64_t)loser_wins;
-            const uint64_t prefix_bits = (loser_prefix ^ prefix) & swap;
-            const uint32_t index_bits = (loser_index ^ index) & (uint32_t)swap;
-
-            prefixes[i] = loser_prefix ^ prefix_bits;
-            indexes[i] = loser_index ^ index_bits;
-            prefix ^= prefix_bits;
-            index ^= index_bits;
-        }
+        /* smaller and larger: conditional moves, where a branch could not be predicted */
+        nodes[i] = loser < node ? node : loser;
+        node = loser < node ? loser : node;
     }
-    prefixes[0] = prefix;
-    indexes[0] = index;
+    nodes[0] = node;
 }
 
 static void
@@ -108,17 +132,17 @@ build(loser_tree *tree)
     for (size_t i = count - 1; i > 0; i--) {
         const uint32_t left = winners[2 * i];
         const uint32_t right = winners[2 * i + 1];
-        const uint64_t left_prefix = sinter__input_prefix(&tree->inputs[left]);
-        const uint64_t right_prefix = sinter__input_prefix(&tree->inputs[right]);
-        const bool right_wins = left_prefix == right_prefix ? sorts_before(tree, right, left)
-                                                            : right_prefix < left_prefix;
+        const uint64_t left_node = make_node(tree, left, sinter__input_prefix(&tree->inputs[left]));
+        const uint64_t right_node =
+            make_node(tree, right, sinter__input_prefix(&tree->inputs[right]));
+        const bool right_wins = is_tie(tree, left_node, right_node)
+                                    ? sorts_before(tree, right_node, left_node)
+                                    : right_node < left_node;
 
         winners[i] = right_wins ? right : left;
-        tree->indexes[i] = right_wins ? left : right;
-        tree->prefixes[i] = right_wins ? left_prefix : right_prefix;
+        tree->nodes[i] = right_wins ? left_node : right_node;
     }
-    tree->indexes[0] = winners[1];
-    tree->prefixes[0] = sinter__input_prefix(&tree->inputs[winners[1]]);
+    tree->nodes[0] = make_node(tree, winners[1], sinter__input_prefix(&tree->inputs[winners[1]]));
 }
 
 /* The input that would win without the winner: the best of those that lost to it directly. NULL if
@@ -126,27 +150,32 @@ build(loser_tree *tree)
 static const sinter__input *
 runner_up(const loser_tree *tree)
 {
-    size_t best = 0;
+    const sinter__input *input = NULL;
+    uint64_t best = 0;
+    bool is_found = false;
 
-    for (size_t i = (tree->indexes[0] + tree->count) >> 1; i > 0; i >>= 1) {
-        if (best == 0 || tree->prefixes[i] < tree->prefixes[best] ||
-            (tree->prefixes[i] == tree->prefixes[best] &&
-             sorts_before(tree, tree->indexes[i], tree->indexes[best]))) {
-            best = i;
+    for (size_t i = (winner_index(tree) + tree->count) >> 1; i > 0; i >>= 1) {
+        const uint64_t node = tree->nodes[i];
+
+        if (!is_found ||
+            (is_tie(tree, node, best) ? sorts_before(tree, node, best) : node < best)) {
+            best = node;
+            is_found = true;
         }
     }
-    if (best == 0 || !sinter__input_has_key(&tree->inputs[tree->indexes[best]])) {
+    if (!is_found) {
         return NULL;
     }
-    return &tree->inputs[tree->indexes[best]];
+    input = &tree->inputs[node_index(tree, best)];
+    return sinter__input_has_key(input) ? input : NULL;
 }
 
 static bool
 winner_has_key(const loser_tree *tree, sinter_bytes key)
 {
-    const sinter__input *winner = &tree->inputs[tree->indexes[0]];
+    const sinter__input *input = winner(tree);
 
-    return sinter__input_has_key(winner) && sinter__key_equal(sinter__input_key(winner), key);
+    return sinter__input_has_key(input) && sinter__key_equal(sinter__input_key(input), key);
 }
 
 static sinter_status
@@ -166,9 +195,14 @@ refill_held(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 static void
 advance_in_group(loser_tree *tree)
 {
-    const uint32_t index = tree->indexes[0];
+    const uint32_t index = winner_index(tree);
     sinter__input *input = &tree->inputs[index];
 
+    if (input->row + 1 < input->fast_end) {
+        input->row++;
+        replay(tree, index, input->prefixes[input->row]);
+        return;
+    }
     sinter__input_leave_row(input, SINTER__INPUT_HELD);
     tree->held_count += input->state == SINTER__INPUT_HELD;
     replay(tree, index, sinter__input_prefix(input));
@@ -178,7 +212,7 @@ advance_in_group(loser_tree *tree)
 static sinter_status
 decode_winner(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 {
-    const uint32_t index = tree->indexes[0];
+    const uint32_t index = winner_index(tree);
 
     SINTER__CHECK(sinter__input_load(&tree->inputs[index], &sink->counters, err));
     replay(tree, index, sinter__input_prefix(&tree->inputs[index]));
@@ -192,11 +226,11 @@ take_newest(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uin
             sinter_error *err)
 {
     const sinter_bytes key = sinter_batch_key(batch, row);
-    const uint64_t prefix = tree->prefixes[0];
+    const uint64_t node = tree->nodes[0];
     sinter_row newest = {batch, row};
 
     do {
-        const sinter__input *input = &tree->inputs[tree->indexes[0]];
+        const sinter__input *input = winner(tree);
         const sinter_row other = {input->batch, input->row};
 
         if (input->state == SINTER__INPUT_LAZY) {
@@ -206,7 +240,7 @@ take_newest(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uin
         newest = sinter__version_compare(&other, &newest) > 0 ? other : newest;
         sink->counters.superseded++;
         advance_in_group(tree);
-    } while (tree->prefixes[0] == prefix && winner_has_key(tree, key));
+    } while (is_tie(tree, tree->nodes[0], node) && winner_has_key(tree, key));
     sinter__sink_row(sink, newest.batch, newest.index);
     return SINTER_OK;
 }
@@ -225,7 +259,7 @@ take_group(loser_tree *tree, sinter__sink *sink, const sinter_batch *batch, uint
     assert(winner_has_key(tree, key));
     SINTER__CHECK(sinter__sink_group_add(tree->env, sink, batch, row, err));
     while (winner_has_key(tree, key)) {
-        const sinter__input *input = &tree->inputs[tree->indexes[0]];
+        const sinter__input *input = winner(tree);
 
         if (input->state == SINTER__INPUT_LAZY) {
             SINTER__CHECK(decode_winner(tree, sink, err));
@@ -274,7 +308,7 @@ gallop_search(const sinter__input *input, uint64_t bound)
 static void
 gallop(loser_tree *tree, sinter__sink *sink)
 {
-    const uint32_t index = tree->indexes[0];
+    const uint32_t index = winner_index(tree);
     sinter__input *input = &tree->inputs[index];
     const sinter__input *second = runner_up(tree);
     const uint64_t bound = second == NULL ? UINT64_MAX : sinter__input_prefix(second);
@@ -308,8 +342,8 @@ static sinter_status
 run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 {
     while (!sinter__sink_is_full(sink)) {
-        const uint32_t index = tree->indexes[0];
-        const uint64_t prefix = tree->prefixes[0];
+        const uint64_t node = tree->nodes[0];
+        const uint32_t index = node_index(tree, node);
         sinter__input *input = &tree->inputs[index];
         const sinter_batch *batch = input->batch;
         const uint32_t row = input->row;
@@ -319,7 +353,7 @@ run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
         }
         input->row = row + 1;
         replay(tree, index, input->prefixes[row + 1]);
-        if (__builtin_expect(tree->prefixes[0] == prefix, 0) &&
+        if (__builtin_expect(is_tie(tree, tree->nodes[0], node), 0) &&
             winner_has_key(tree, sinter_batch_key(batch, row))) {
             tree->streak = 0;
             SINTER__CHECK(take_group(tree, sink, batch, row, err));
@@ -329,7 +363,7 @@ run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
             continue;
         }
         sinter__sink_row(sink, batch, row);
-        tree->streak = (tree->streak + 1) & ((uint32_t)0 - (uint32_t)(tree->indexes[0] == index));
+        tree->streak = (tree->streak + 1) & ((uint32_t)0 - (uint32_t)(winner_index(tree) == index));
         if (__builtin_expect(tree->streak >= tree->streak_max, 0) && !sinter__sink_is_full(sink)) {
             gallop(tree, sink);
         }
@@ -341,7 +375,7 @@ run_steps(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 static sinter_status
 step_at_border(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 {
-    const uint32_t index = tree->indexes[0];
+    const uint32_t index = winner_index(tree);
     sinter__input *input = &tree->inputs[index];
     const sinter_batch *batch = input->batch;
     const uint32_t row = input->row;
@@ -370,7 +404,7 @@ step_at_border(loser_tree *tree, sinter__sink *sink, sinter_error *err)
 static sinter_status
 meet_block(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_error *err)
 {
-    const uint32_t index = tree->indexes[0];
+    const uint32_t index = winner_index(tree);
     sinter__input *input = &tree->inputs[index];
     const sinter_block_info *info = input->info;
     const sinter__input *second = runner_up(tree);
@@ -401,7 +435,7 @@ meet_block(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_er
 static sinter_status
 refill_winner(loser_tree *tree, sinter__sink *sink, bool *must_flush_out, sinter_error *err)
 {
-    const uint32_t index = tree->indexes[0];
+    const uint32_t index = winner_index(tree);
 
     *must_flush_out = sink->count > 0;
     if (*must_flush_out) {
@@ -433,7 +467,7 @@ loser_tree_fill(sinter__engine *engine, sinter__sink *sink, sinter_error *err)
         if (sinter__sink_is_full(sink) || tree->held_count > 0) {
             continue;
         }
-        switch (tree->inputs[tree->indexes[0]].state) {
+        switch (winner(tree)->state) {
         case SINTER__INPUT_ACTIVE:
             SINTER__CHECK(step_at_border(tree, sink, err));
             break;
@@ -456,8 +490,7 @@ loser_tree_destroy(sinter__engine *engine)
     loser_tree *tree = (loser_tree *)engine;
 
     sinter__free(tree->env, tree->scratch);
-    sinter__free(tree->env, tree->indexes);
-    sinter__free(tree->env, tree->prefixes);
+    sinter__free(tree->env, tree->nodes);
     sinter__free(tree->env, tree);
 }
 
@@ -478,8 +511,10 @@ sinter__loser_tree_create(const sinter_env *env, sinter__input *inputs, size_t c
     tree->count = count;
     tree->gate = gate;
     tree->streak_max = STREAK_FIRST;
-    SINTER__TRY(SINTER__NEW(env, tree->prefixes, count, err));
-    SINTER__TRY(SINTER__NEW(env, tree->indexes, count, err));
+    while (tree->index_mask + 1 < count) {
+        tree->index_mask = 2 * tree->index_mask + 1;
+    }
+    SINTER__TRY(SINTER__NEW(env, tree->nodes, count, err));
     SINTER__TRY(SINTER__NEW(env, tree->scratch, 2 * count, err));
     for (size_t i = 0; i < count; i++) {
         assert(inputs[i].state == SINTER__INPUT_DRAINED);

@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 
+#include "base/bytes.h"
 #include "merge_cases.h"
 
 TestSuite(merge_loser_tree, .timeout = 300);
@@ -97,6 +98,43 @@ Test(merge_loser_tree, keys_with_the_same_first_eight_bytes_are_told_apart_by_th
     cr_expect(test_bytes_equal(result.records[2].value, test_text("3")));
     merged_fini(&result);
     test_runs_fini(&runs);
+}
+
+/* Dense integers, spread over the runs: neighbours differ in the bits where a node keeps its
+ * input's number. */
+Test(merge_loser_tree, keys_that_differ_in_their_last_bits_only_are_told_apart)
+{
+    enum { KEYS = 300, RUNS = 70 };
+    static uint8_t keys[KEYS][8];
+
+    for (size_t i = 0; i < KEYS; i++) {
+        sinter__put_be64(keys[i], UINT64_C(0xFFFFFFFFFFFFFE80) + i);
+    }
+    for (size_t run_count = 2; run_count <= RUNS; run_count += run_count / 2) {
+        test_runs runs = {0};
+        merged result;
+
+        for (size_t r = 0; r < run_count; r++) {
+            test_record records[KEYS];
+            size_t count = 0;
+
+            for (size_t i = 0; i < KEYS; i++) {
+                if (i * 7 % run_count == run_count - 1 - r) {
+                    records[count] = put("", (int64_t)i, SINTER_KIND_INSERT, "v", (uint32_t)r);
+                    records[count++].key = (sinter_bytes){keys[i], 8};
+                }
+            }
+            test_runs_add(&runs, records, count);
+        }
+        merge_with_defaults(&runs, &result);
+        cr_assert_eq(result.count, KEYS, "%zu runs", run_count);
+        for (size_t i = 0; i < KEYS; i++) {
+            cr_expect(test_bytes_equal(result.records[i].key, (sinter_bytes){keys[i], 8}),
+                      "%zu runs: place %zu", run_count, i);
+        }
+        merged_fini(&result);
+        test_runs_fini(&runs);
+    }
 }
 
 /* State of one key in one run: absent, or a record. */
