@@ -49,7 +49,7 @@ sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wan
     if (st != SINTER_OK) {
         return st;
     }
-    st = sinter__alloc(env, bytes + SINTER__IO_ALIGN, 1, &chunk->block, err);
+    st = sinter__resize(env, &chunk->block, bytes + SINTER__IO_ALIGN, 1, err);
     if (st != SINTER_OK) {
         sinter_memory_release(env->memory, bytes);
         return st;

@@ -111,26 +111,23 @@ copy_value(uint8_t *to, const uint8_t *from, size_t size)
 
 /** Append one row if it fits. */
 static inline bool
-take_row(sinter__open_block *block, const sinter__row_source *source, uint32_t row)
+take_row(sinter__open_block *block, const sinter_batch *batch, uint32_t row)
 {
+    const sinter__sst_payload *payload = batch->payload;
     const uint32_t at = block->rows;
-    const uint32_t value_begin = source->value_offsets[row];
-    const uint32_t value_size = source->value_offsets[row + 1] - value_begin;
-    const uint8_t *key = source->keys + (size_t)row * source->key_width;
-    uint32_t key_size = source->key_width;
+    const uint32_t value_begin = payload->value_offsets[row];
+    const uint32_t value_size = payload->value_offsets[row + 1] - value_begin;
+    const sinter_bytes key = sinter_batch_key(batch, row);
+    const uint32_t key_size = (uint32_t)key.size;
 
-    if (source->key_offsets != NULL) {
-        key = source->keys + source->key_offsets[row];
-        key_size = source->key_offsets[row + 1] - source->key_offsets[row];
-    }
     if ((uint64_t)block->raw + key_size + value_size >= block->raw_limit ||
         at >= block->row_capacity) {
         return false;
     }
-    copy_key(block->keys + block->key_bytes, key, key_size);
-    copy_value(block->values + block->value_bytes, source->values + value_begin, value_size);
-    block->sequences[at] = source->sequences[row];
-    block->kinds[at] = source->kinds[row];
+    copy_key(block->keys + block->key_bytes, key.data, key_size);
+    copy_value(block->values + block->value_bytes, payload->values + value_begin, value_size);
+    block->sequences[at] = batch->sequences[row];
+    block->kinds[at] = batch->kinds[row];
     block->key_bytes += key_size;
     block->value_bytes += value_size;
     block->key_offsets[at + 1] = block->key_bytes;
@@ -142,13 +139,14 @@ take_row(sinter__open_block *block, const sinter__row_source *source, uint32_t r
 
 /** Bytes of keys and values of rows first..first + count. */
 static uint64_t
-rows_bytes(const sinter__row_source *source, uint32_t first, uint32_t count)
+rows_bytes(const sinter_batch *batch, uint32_t first, uint32_t count)
 {
-    const uint64_t keys = source->key_offsets == NULL
-                              ? (uint64_t)count * source->key_width
-                              : source->key_offsets[first + count] - source->key_offsets[first];
+    const uint32_t *values = ((const sinter__sst_payload *)batch->payload)->value_offsets;
+    const uint64_t keys = batch->key_offsets == NULL
+                              ? (uint64_t)count * batch->key_width
+                              : batch->key_offsets[first + count] - batch->key_offsets[first];
 
-    return keys + (source->value_offsets[first + count] - source->value_offsets[first]);
+    return keys + (values[first + count] - values[first]);
 }
 
 /** Append offsets of `count` items that begin at offset `end` of the column. */
@@ -164,34 +162,34 @@ copy_offsets(uint32_t *to, const uint32_t *from, uint32_t count, uint32_t end)
 
 /** Append rows that fit, column by column. */
 static void
-copy_rows(sinter__open_block *block, const sinter__row_source *source, uint32_t first,
-          uint32_t count)
+copy_rows(sinter__open_block *block, const sinter_batch *batch, uint32_t first, uint32_t count)
 {
+    const sinter__sst_payload *payload = batch->payload;
     const uint32_t at = block->rows;
-    const uint32_t value_begin = source->value_offsets[first];
-    const uint32_t value_size = source->value_offsets[first + count] - value_begin;
-    const uint8_t *keys = source->keys + (size_t)first * source->key_width;
-    uint32_t key_size = count * source->key_width;
+    const uint32_t value_begin = payload->value_offsets[first];
+    const uint32_t value_size = payload->value_offsets[first + count] - value_begin;
+    const uint8_t *keys = batch->keys + (size_t)first * batch->key_width;
+    uint32_t key_size = count * batch->key_width;
 
     assert(count > 0);
     assert(count <= block->row_capacity - at);
-    if (source->key_offsets != NULL) {
-        keys = source->keys + source->key_offsets[first];
-        key_size = source->key_offsets[first + count] - source->key_offsets[first];
-        copy_offsets(block->key_offsets + at, source->key_offsets + first, count, block->key_bytes);
+    if (batch->key_offsets != NULL) {
+        keys = batch->keys + batch->key_offsets[first];
+        key_size = batch->key_offsets[first + count] - batch->key_offsets[first];
+        copy_offsets(block->key_offsets + at, batch->key_offsets + first, count, block->key_bytes);
     } else {
         for (uint32_t i = 1; i <= count; i++) {
-            block->key_offsets[at + i] = block->key_bytes + i * source->key_width;
+            block->key_offsets[at + i] = block->key_bytes + i * batch->key_width;
         }
     }
-    copy_offsets(block->value_offsets + at, source->value_offsets + first, count,
+    copy_offsets(block->value_offsets + at, payload->value_offsets + first, count,
                  block->value_bytes);
     memcpy(block->keys + block->key_bytes, keys, key_size);
     if (value_size > 0) {
-        memcpy(block->values + block->value_bytes, source->values + value_begin, value_size);
+        memcpy(block->values + block->value_bytes, payload->values + value_begin, value_size);
     }
-    memcpy(block->sequences + at, source->sequences + first, count * sizeof(int64_t));
-    memcpy(block->kinds + at, source->kinds + first, count);
+    memcpy(block->sequences + at, batch->sequences + first, count * sizeof(int64_t));
+    memcpy(block->kinds + at, batch->kinds + first, count);
     block->rows = at + count;
     block->key_bytes += key_size;
     block->value_bytes += value_size;
@@ -199,27 +197,26 @@ copy_rows(sinter__open_block *block, const sinter__row_source *source, uint32_t 
 }
 
 static bool
-rows_fit(const sinter__open_block *block, const sinter__row_source *source, uint32_t first,
-         uint32_t count)
+rows_fit(const sinter__open_block *block, const sinter_batch *batch, uint32_t first, uint32_t count)
 {
     return count <= block->row_capacity - block->rows &&
-           block->raw + rows_bytes(source, first, count) < block->raw_limit;
+           block->raw + rows_bytes(batch, first, count) < block->raw_limit;
 }
 
 uint32_t
-sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source *source,
-                             uint32_t first, uint32_t count)
+sinter__open_block_take_rows(sinter__open_block *block, const sinter_batch *batch, uint32_t first,
+                             uint32_t count)
 {
     uint32_t fitting = 0;
 
     assert(block->raw == block->key_bytes + block->value_bytes);
     if (count <= ROWS_ONE_BY_ONE_MAX) {
-        while (fitting < count && take_row(block, source, first + fitting)) {
+        while (fitting < count && take_row(block, batch, first + fitting)) {
             fitting++;
         }
         return fitting;
     }
-    if (rows_fit(block, source, first, count)) {
+    if (rows_fit(block, batch, first, count)) {
         fitting = count;
     } else {
         uint32_t not_fitting = count;
@@ -227,7 +224,7 @@ sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source
         while (not_fitting - fitting > 1) {
             const uint32_t middle = fitting + (not_fitting - fitting) / 2;
 
-            if (rows_fit(block, source, first, middle)) {
+            if (rows_fit(block, batch, first, middle)) {
                 fitting = middle;
             } else {
                 not_fitting = middle;
@@ -235,7 +232,7 @@ sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source
         }
     }
     if (fitting > 0) {
-        copy_rows(block, source, first, fitting);
+        copy_rows(block, batch, first, fitting);
     }
     return fitting;
 }
@@ -243,28 +240,23 @@ sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source
 size_t
 sinter__open_block_take(sinter__open_block *block, const sinter_range *ranges, size_t count)
 {
-    const sinter_batch *batch = NULL;
-    sinter__row_source source = {0};
     size_t taken = 0;
 
     for (; taken < count; taken++) {
         const sinter_range *range = &ranges[taken];
 
-        if (taken == 0 || range->batch != batch) {
-            if (!sinter__row_source_of(range->batch, &source)) {
-                break;
-            }
-            batch = range->batch;
+        if (!sinter__has_plain_rows(range->batch)) {
+            break;
         }
         if (range->count == 1) {
-            if (!take_row(block, &source, range->first)) {
+            if (!take_row(block, range->batch, range->first)) {
                 break;
             }
         } else {
-            if (!rows_fit(block, &source, range->first, range->count)) {
+            if (!rows_fit(block, range->batch, range->first, range->count)) {
                 break;
             }
-            sinter__open_block_take_rows(block, &source, range->first, range->count);
+            sinter__open_block_take_rows(block, range->batch, range->first, range->count);
         }
     }
     return taken;

@@ -54,37 +54,12 @@ sinter__open_block_fit_keys(sinter__open_block *block, size_t bytes, sinter_erro
 sinter_status
 sinter__open_block_fit_values(sinter__open_block *block, size_t bytes, sinter_error *err);
 
-/** Where rows are copied from: the columns of a batch. */
-typedef struct sinter__row_source {
-    const uint8_t *keys;
-    const uint32_t *key_offsets; /* or NULL */
-    uint32_t key_width;
-    const int64_t *sequences;
-    const uint8_t *kinds;
-    const uint8_t *values;
-    const uint32_t *value_offsets;
-} sinter__row_source;
-
-/**
- * The columns of a batch whose payload is sst's; false if it isn't, or is a stored block, or has
- * no values.
- */
+/** Can rows of the batch be copied as bytes? Its payload is sst's, decoded, and has values. */
 static inline bool
-sinter__row_source_of(const sinter_batch *batch, sinter__row_source *out)
+sinter__has_plain_rows(const sinter_batch *batch)
 {
-    const sinter__sst_payload *payload = batch->payload;
-
-    if (batch->payload_ops != &sinter__sst_payload_ops || payload->value_offsets == NULL) {
-        return false;
-    }
-    out->keys = batch->keys;
-    out->key_offsets = batch->key_offsets;
-    out->key_width = batch->key_width;
-    out->sequences = batch->sequences;
-    out->kinds = batch->kinds;
-    out->values = payload->values;
-    out->value_offsets = payload->value_offsets;
-    return true;
+    return batch->payload_ops == &sinter__sst_payload_ops &&
+           ((const sinter__sst_payload *)batch->payload)->value_offsets != NULL;
 }
 
 /**
@@ -94,10 +69,11 @@ sinter__row_source_of(const sinter_batch *batch, sinter__row_source *out)
 size_t
 sinter__open_block_take(sinter__open_block *block, const sinter_range *ranges, size_t count);
 
-/** Append as many leading rows of one range as fit likewise; returns how many. */
+/** Append as many leading rows of one range, whose rows are plain, as fit likewise; returns how
+ *  many. */
 uint32_t
-sinter__open_block_take_rows(sinter__open_block *block, const sinter__row_source *source,
-                             uint32_t first, uint32_t count);
+sinter__open_block_take_rows(sinter__open_block *block, const sinter_batch *batch, uint32_t first,
+                             uint32_t count);
 
 /** One row by itself. */
 typedef struct sinter__single_row {

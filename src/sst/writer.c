@@ -92,8 +92,7 @@ static sinter_status
 append_range(sst_writer *self, progress *at, sinter_error *err)
 {
     const sinter_range *range = &at->ranges[at->taken];
-    sinter__row_source source = {.keys = NULL};
-    const bool is_known = sinter__row_source_of(range->batch, &source);
+    const bool is_plain = sinter__has_plain_rows(range->batch);
     sinter_status st = SINTER_OK;
 
     assert(range->count <= range->batch->row_count);
@@ -101,9 +100,9 @@ append_range(sst_writer *self, progress *at, sinter_error *err)
     while (st == SINTER_OK && at->rows < range->count && !at->is_stopped) {
         uint32_t fitting = 0;
 
-        if (is_known) {
+        if (is_plain) {
             fitting = sinter__open_block_take_rows(
-                &self->file.block, &source, range->first + at->rows, range->count - at->rows);
+                &self->file.block, range->batch, range->first + at->rows, range->count - at->rows);
             at->rows += fitting;
         }
         if (fitting == 0) {

@@ -100,15 +100,14 @@ Test(sst_open_block, takes_exactly_the_rows_that_stay_below_the_limit)
 
     for (size_t s = 0; s < 3; s++) {
         for (uint32_t limit = 1; limit < 30000; limit = limit * 3 + 7) {
-            sinter__row_source source;
             sinter__open_block block = {0};
             rows self;
 
             rows_init(&self, s + 1, &shapes[s]);
             block.env = &self.world.env;
             make_room(&block, limit);
-            cr_assert(sinter__row_source_of(self.batch, &source));
-            cr_assert_eq(sinter__open_block_take_rows(&block, &source, 0, self.batch->row_count),
+            cr_assert(sinter__has_plain_rows(self.batch));
+            cr_assert_eq(sinter__open_block_take_rows(&block, self.batch, 0, self.batch->row_count),
                          fitting(&self.run, limit));
             cr_assert_eq(block.rows, fitting(&self.run, limit));
             compare(&block, &self.run);
@@ -152,18 +151,17 @@ Test(sst_open_block, ranges_of_any_length_give_the_same_rows)
 Test(sst_open_block, growing_keeps_the_rows)
 {
     const sst_shape shape = {.count = 300, .key_max = 20, .value_max = 50};
-    sinter__row_source source;
     sinter__open_block block = {0};
     rows self;
 
     rows_init(&self, 7, &shape);
     block.env = &self.world.env;
     make_room(&block, 1 << 16);
-    cr_assert(sinter__row_source_of(self.batch, &source));
-    cr_assert_eq(sinter__open_block_take_rows(&block, &source, 0, 100), 100);
+    cr_assert(sinter__has_plain_rows(self.batch));
+    cr_assert_eq(sinter__open_block_take_rows(&block, self.batch, 0, 100), 100);
     cr_assert_eq(sinter__open_block_fit_rows(&block, 50000, NULL), SINTER_OK);
     make_room(&block, 1 << 20);
-    cr_assert_eq(sinter__open_block_take_rows(&block, &source, 100, self.batch->row_count - 100),
+    cr_assert_eq(sinter__open_block_take_rows(&block, self.batch, 100, self.batch->row_count - 100),
                  self.batch->row_count - 100);
     compare(&block, &self.run);
     sinter__open_block_fini(&block);
