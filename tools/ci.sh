@@ -18,7 +18,7 @@ build() {
 }
 
 mkdir -p build
-build release
+build release -DSINTER_BUILD_BENCH=ON
 build asan
 build tsan
 build clang
