@@ -287,6 +287,7 @@ compact(const bench_options *options, const bench_clock *idle)
     compaction.block_bytes = options->block_bytes;
     compaction.filter_bits_per_key = 0; /* the peers write none either */
     compaction.sort_spill_threshold = FILES_MAX;
+    compaction.sub_compactions = options->threads;
     surroundings_open(&around, options, &compaction);
     sinter_compact_task_init(&task);
     task.output_level = LAST_LEVEL;

@@ -108,6 +108,7 @@ typedef struct sinter_compact_options {
     uint32_t filter_bits_per_key;    /* sinter.filter.bits-per-key; 0: no filter */
     uint32_t open_files_max;         /* local-sort.max-num-file-handles */
     uint64_t memory_bytes;           /* sinter.memory-budget; default 64 MiB */
+    uint32_t sub_compactions;        /* sinter.sub-compactions; default 1 */
     uint64_t reserved[8];
 } sinter_compact_options;
 
@@ -353,7 +354,8 @@ typedef struct sinter_order {
                          void *put_ctx, sinter_error *err);
 } sinter_order;
 
-/** A compact task (spec 9). */
+/** A compact task (spec 9). Callbacks run on the calling thread; with options->sub_compactions
+ * above 1 and an executor, also on its threads, several at a time. */
 typedef struct sinter_compact_task {
     uint32_t struct_size;
     int32_t output_level;

@@ -52,8 +52,9 @@ typedef struct sinter_event {
 } sinter_event;
 
 /**
- * Callbacks for events; each may be NULL. Called with no lock held, on the thread that works.
- * They must not call back into the object that reports.
+ * Callbacks for events; each may be NULL. Called with no lock held, on the thread that works: on
+ * several at a time, but for progress, when a task is done by several. They must not call back into
+ * the object that reports.
  */
 typedef struct sinter_listener {
     uint32_t struct_size;

@@ -76,6 +76,12 @@ typedef struct sinter_format {
      */
     uint64_t (*writer_bytes)(void *self, const sinter_write_options *options,
                              const sinter_footprint *blocks);
+    /** Call `each` for every block in key order, as the index knows it, without reading blocks.
+     * Only the keys and the sizes in `info` count. A failure of `each` ends the walk and is
+     * returned. NULL, or beyond struct_size: the format has no blocks to tell of. */
+    sinter_status (*each_block)(void *self, const sinter_env *env, const char *path,
+                                sinter_status (*each)(void *ctx, const sinter_block_info *info),
+                                void *ctx, sinter_error *err);
 } sinter_format;
 
 /** The built-in sorted file format (docs/sst-format.md). Static. */

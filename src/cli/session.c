@@ -60,6 +60,8 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
 static void
 end_work(cli *session)
 {
+    sinter_pool_destroy(session->pool);
+    session->pool = NULL;
     sinter_io_destroy(session->io); /* gives its buffers back to the budget */
     sinter_memory_destroy(session->memory);
     session->io = NULL;
@@ -83,6 +85,26 @@ cli_session_start(cli *session, uint64_t memory_bytes)
         return cli_fail_status(st, &err);
     }
     session->env.io = session->io;
+    return CLI_EXIT_OK;
+}
+
+int
+cli_session_threads(cli *session, uint32_t count)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t most = processors > 0 ? (uint32_t)processors : 1;
+    const uint32_t threads = count < most ? count : most;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st = SINTER_OK;
+
+    if (threads < 2) {
+        return CLI_EXIT_OK;
+    }
+    st = sinter_pool_create(&session->boot, threads - 1, count, &session->pool, &err);
+    if (st != SINTER_OK) {
+        return cli_fail_status(st, &err);
+    }
+    session->env.executor = sinter_pool_executor(session->pool);
     return CLI_EXIT_OK;
 }
 

@@ -12,6 +12,7 @@ struct cli {
     sinter_env env;  /* for the work itself; set up by cli_session_start() */
     sinter_io *io;
     sinter_memory *memory;
+    sinter_pool *pool; /* NULL: one thread */
     sinter_io_kind io_kind;
     sinter_listener listener;
     cli_progress progress;
@@ -31,6 +32,13 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common);
  */
 int
 cli_session_start(cli *session, uint64_t memory_bytes);
+
+/**
+ * Have `count` threads for the work: the calling one, and others up to the number of processors.
+ * @return an exit code
+ */
+int
+cli_session_threads(cli *session, uint32_t count);
 
 /** Release. */
 void

@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "cli/cli.h"
 
-static volatile sig_atomic_t signal_seen = 0;
+static atomic_int signal_seen; /* written by the handler, read by every thread that works */
 
 static void
 on_signal(int number)
@@ -72,7 +73,7 @@ cli_wait_readable(int fd)
 int
 cli_signal_exit(void)
 {
-    switch (signal_seen) {
+    switch (atomic_load(&signal_seen)) {
     case SIGINT:
         return CLI_EXIT_INTERRUPTED;
     case SIGTERM:

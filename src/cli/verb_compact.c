@@ -251,6 +251,9 @@ compact(compact_job *job)
         return cli_plan_show(job->session, &job->args->task, &job->source, &job->task, false);
     }
     code = cli_session_start(job->session, job->source.options.memory_bytes);
+    if (code == CLI_EXIT_OK) {
+        code = cli_session_threads(job->session, job->source.options.sub_compactions);
+    }
     if (code != CLI_EXIT_OK) {
         return code;
     }
@@ -309,10 +312,14 @@ const cli_verb cli_verb_compact = {
         "document "
         "is not changed: the sinter.result document says what happened, and --catalog-out writes "
         "the document of the state afterwards.\n\n"
+        "With --sinter.sub-compactions a large rewrite is cut by key range into so many parts, "
+        "which "
+        "are done side by side on as many processors as there are.\n\n"
         "Input files are never changed. After a failure, and when INT or TERM cancels, no new file "
         "is left.",
     .examples = "sinter compact data/\n"
                 "sinter compact data/ --target-file-size 64mb --file.compression zstd\n"
+                "sinter compact data/ --sinter.sub-compactions 4\n"
                 "sinter compact files.json --output-level 3 --result result.json\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -4,159 +4,190 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/fan_out.h"
+#include "compact/cut.h"
+#include "compact/lane.h"
 #include "compact/path.h"
-#include "compact/rolling_writer.h"
-#include "compact/section_merge.h"
-#include "merge/budget.h"
 
-enum {
-    RANGES_MAX = 256, /* taken from the merge at once */
-    PROGRESS_NS = 50 * 1000 * 1000
-};
+/* Less memory than this isn't worth a lane of its own. */
+#define LANE_MEMORY_BYTES_MIN ((uint64_t)16 << 20)
+
+/* One part of a rewrite that was cut: a lane with surroundings of its own. */
+typedef struct part {
+    sinter_env env;        /* the rewriter's, with a share of its budget */
+    sinter_memory *memory; /* NULL: no ceiling, or not yet */
+    sinter__lane *lane;
+    sinter_compact_result *result; /* new files and counters of the part */
+    const sinter_rewrite_request *request;
+    sinter_status status;
+    sinter_error err;
+} part;
 
 struct sinter__merge_rewriter {
     sinter_rewriter base;
     const sinter_env *env;
     const sinter_compact_task *task;
-    sinter__merge_config merge;
-    sinter__rolling_config rolling;
-    sinter__rolling_writer *writer;
-    sinter__read_counters read;
+    sinter__lane_group group;
+    sinter__lane_config lane_config;
+    sinter__lane *lane; /* of rewrites that are not cut */
     char *output_path;
-    sinter_compact_result *result; /* of the running rewrite */
-    int64_t merge_ns;
-    int64_t write_ns;
-    int64_t progress_ns; /* when the listener was last told */
-    sinter_range ranges[RANGES_MAX];
+    part **parts; /* of all rewrites that were cut */
+    size_t part_count;
+    size_t part_capacity;
 };
 
-/* May this stored block leave as it is (design 4.4)? The merge sees to its keys and deletes, a
- * filter hides blocks altogether; what is left is the writer's word on format and size. */
-static bool
-accepts_block(void *ctx, const sinter_block_info *info)
-{
-    sinter__merge_rewriter *rewriter = ctx;
+/* ---- rewrites that are cut ---- */
 
-    assert(rewriter->task->keep_record == NULL);
-    assert(info->retract_count == 0 || !rewriter->merge.merge.drop_delete);
-    return sinter__rolling_writer_accepts(rewriter->writer, info);
+static void
+run_part(void *ctx, size_t index)
+{
+    part *const *parts = ctx;
+    part *self = parts[index];
+    sinter__lane_group *group = NULL;
+
+    self->status = sinter__lane_run(self->lane, self->request, self->result, &self->err);
+    if (self->status != SINTER_OK) {
+        group = sinter__lane_group_of(self->lane);
+        atomic_store(&group->has_failed, true);
+    }
 }
 
 static void
-report_progress(sinter__merge_rewriter *rewriter, int64_t now_ns)
+part_destroy(const sinter_env *env, part *self)
 {
-    const sinter_listener *listener = rewriter->env->listener;
-
-    if (listener == NULL || listener->progress == NULL ||
-        now_ns - rewriter->progress_ns < PROGRESS_NS) {
-        return;
+    if (self != NULL) {
+        sinter__lane_destroy(self->lane);
+        sinter_compact_result_destroy(self->result);
+        sinter_memory_destroy(self->memory);
+        sinter__free(env, self);
     }
-    const sinter_event event = {.struct_size = (uint32_t)sizeof event,
-                                .bytes = rewriter->read.bytes_done,
-                                .records = rewriter->read.rows_read};
-
-    rewriter->progress_ns = now_ns;
-    listener->progress(listener->ctx, &event);
 }
 
-static int64_t
-nested_ns(const sinter__merge_rewriter *rewriter)
+/* Parts so many that each has enough memory; 1: not cut. */
+static size_t
+parts_max(const sinter__merge_rewriter *rewriter)
 {
-    return rewriter->read.read_ns + sinter__rolling_writer_finish_ns(rewriter->writer);
+    const sinter_memory *memory = rewriter->env->memory;
+    const uint64_t left = sinter_memory_limit(memory) - sinter_memory_used(memory);
+    const uint64_t wanted = rewriter->task->options->sub_compactions;
+
+    return (size_t)(left / LANE_MEMORY_BYTES_MIN < wanted ? left / LANE_MEMORY_BYTES_MIN : wanted);
 }
 
-/* Take ranges from the merge and write them; SINTER_END when the section is done. The merge asks
- * with each call whether the task was cancelled. */
+/* Make part `index` of the cuts and note it with the others. `memory_bytes` 0: no ceiling. */
 static sinter_status
-copy_some(sinter__merge_rewriter *rewriter, sinter_merge *merge, sinter_error *err)
+add_part(sinter__merge_rewriter *rewriter, const sinter_rewrite_request *request,
+         const sinter__cuts *cuts, size_t index, uint64_t memory_bytes, sinter_error *err)
 {
-    const int64_t begin_ns = sinter__now_ns(rewriter->env);
-    const int64_t begin_nested_ns = nested_ns(rewriter);
-    int64_t merged_ns = 0;
-    int64_t merged_nested_ns = 0;
-    size_t count = 0;
+    sinter__lane_config config = rewriter->lane_config;
+    part *self = NULL;
     sinter_status st = SINTER_OK;
 
-    assert(rewriter->result != NULL);
-    st = sinter_merge_next(merge, rewriter->ranges, RANGES_MAX, &count, err);
-    merged_ns = sinter__now_ns(rewriter->env);
-    merged_nested_ns = nested_ns(rewriter);
-    rewriter->merge_ns += merged_ns - begin_ns - (merged_nested_ns - begin_nested_ns);
-    SINTER__CHECK(st);
-    assert(count > 0);
-    assert(count <= RANGES_MAX);
-    st = sinter__rolling_writer_append(rewriter->writer, rewriter->ranges, count, rewriter->result,
-                                       err);
-    st = sinter__merge_name_budget(merge, st, err);
-    rewriter->write_ns +=
-        sinter__now_ns(rewriter->env) - merged_ns - (nested_ns(rewriter) - merged_nested_ns);
-    report_progress(rewriter, merged_ns);
-    return st;
-}
-
-static void
-add_counters(sinter_merge_counters *sum, const sinter_merge_counters *one)
-{
-    sum->records_in += one->records_in;
-    sum->records_out += one->records_out;
-    sum->superseded += one->superseded;
-    sum->deleted += one->deleted;
-    sum->expired += one->expired;
-    sum->filtered += one->filtered;
-    sum->vector += one->vector;
-    sum->keys += one->keys;
-    sum->blocks_passed += one->blocks_passed;
-    sum->spill_runs += one->spill_runs;
-    sum->spilled_bytes += one->spilled_bytes;
-    sum->spill_passes += one->spill_passes;
-}
-
-static sinter_status
-rewrite_section(sinter__merge_rewriter *rewriter, const sinter_rewrite_section *section,
-                sinter_merge_counters *sum, sinter_error *err)
-{
-    sinter_merge_counters counters = {.struct_size = (uint32_t)sizeof counters};
-    const int64_t begin_ns = sinter__now_ns(rewriter->env);
-    const int64_t begin_nested_ns = nested_ns(rewriter);
-    sinter__section_merge *merge = NULL;
-    sinter_status st = SINTER_OK;
-
-    SINTER__TRY(sinter__section_merge_open(rewriter->env, &rewriter->merge, section, &merge, err));
-    rewriter->merge_ns +=
-        sinter__now_ns(rewriter->env) - begin_ns - (nested_ns(rewriter) - begin_nested_ns);
-    do {
-        st = copy_some(rewriter, sinter__section_merge_get(merge), err);
-    } while (st == SINTER_OK);
-    if (st == SINTER_END) {
-        sinter_merge_counters_get(sinter__section_merge_get(merge), &counters);
-        add_counters(sum, &counters);
-        st = SINTER_OK;
+    assert(rewriter->part_count < rewriter->part_capacity);
+    SINTER__TRY(SINTER__NEW(rewriter->env, self, 1, err));
+    self->env = *rewriter->env;
+    self->request = request;
+    if (memory_bytes > 0) {
+        SINTER__TRY(sinter_memory_create(rewriter->env, memory_bytes, &self->memory, err));
+        self->env.memory = self->memory;
     }
+    SINTER__TRY(sinter__result_create(rewriter->env, NULL, 0, &self->result, err));
+    config.merge.read.has_begin_key = index > 0;
+    config.merge.read.has_end_key = index < cuts->count;
+    if (index > 0) {
+        config.merge.read.begin_key = cuts->keys[index - 1];
+    }
+    if (index < cuts->count) {
+        config.merge.read.end_key = cuts->keys[index];
+    }
+    config.rolling.name_salt = rewriter->part_count + 1;
+    SINTER__TRY(sinter__lane_create(&self->env, &config, &self->lane, err));
+    rewriter->parts[rewriter->part_count++] = self;
+    self = NULL;
 out:
-    sinter__section_merge_close(merge);
+    part_destroy(rewriter->env, self);
     return st;
 }
 
-/* Rule 3 of field-faults: no record is lost without a reason. */
 static sinter_status
-check_sums(const sinter_merge_counters *counters, uint64_t rows_written, sinter_error *err)
+make_room_for_parts(sinter__merge_rewriter *rewriter, size_t count, sinter_error *err)
 {
-    const uint64_t dropped = counters->superseded + counters->deleted + counters->expired +
-                             counters->filtered + counters->vector;
+    const size_t wanted = rewriter->part_count + count;
 
-    if (counters->records_in != counters->records_out + dropped) {
-        return SINTER__ERR(err, SINTER_E_CONFLICT,
-                           "%llu records came in, %llu went out and %llu were dropped",
-                           (unsigned long long)counters->records_in,
-                           (unsigned long long)counters->records_out, (unsigned long long)dropped);
-    }
-    if (counters->records_out != rows_written) {
-        return SINTER__ERR(
-            err, SINTER_E_CONFLICT, "%llu records were merged, the new files hold %llu",
-            (unsigned long long)counters->records_out, (unsigned long long)rows_written);
+    if (wanted > rewriter->part_capacity) {
+        SINTER__CHECK(sinter__resize(rewriter->env, (void **)&rewriter->parts, wanted,
+                                     sizeof *rewriter->parts, err));
+        rewriter->part_capacity = wanted;
     }
     return SINTER_OK;
 }
+
+/* The failure to tell: the first one that isn't a stop because of another part's. */
+static const part *
+find_failed(part *const *parts, size_t count)
+{
+    const part *failed = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i]->status != SINTER_OK &&
+            (failed == NULL ||
+             (failed->status == SINTER_E_CANCELLED && parts[i]->status != SINTER_E_CANCELLED))) {
+            failed = parts[i];
+        }
+    }
+    return failed;
+}
+
+static sinter_status
+collect(part *const *parts, size_t count, sinter_compact_result *result, sinter_error *err)
+{
+    const part *failed = find_failed(parts, count);
+
+    if (failed != NULL) {
+        if (err != NULL) {
+            *err = failed->err;
+        }
+        return failed->status;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const sinter_file_list *after = &parts[i]->result->after.list;
+
+        for (size_t f = 0; f < after->count; f++) {
+            SINTER__CHECK(sinter_compact_result_add_after(result, &after->files[f], err));
+        }
+        sinter__merge_counters_add(&result->counters.merge, &parts[i]->result->counters.merge);
+    }
+    return SINTER_OK;
+}
+
+/* Do the parts side by side, each with its share of the memory that is left. */
+static sinter_status
+rewrite_parts(sinter__merge_rewriter *rewriter, const sinter_rewrite_request *request,
+              const sinter__cuts *cuts, sinter_compact_result *result, sinter_error *err)
+{
+    sinter_memory *memory = rewriter->env->memory;
+    const size_t count = cuts->count + 1;
+    const size_t first = rewriter->part_count;
+    const bool has_ceiling = sinter_memory_limit(memory) < UINT64_MAX;
+    uint64_t share = 0;
+    sinter_status st = SINTER_OK;
+
+    if (has_ceiling) {
+        share = (sinter_memory_limit(memory) - sinter_memory_used(memory)) / count;
+        SINTER__CHECK(sinter_memory_reserve(memory, share * count, err));
+    }
+    SINTER__TRY(make_room_for_parts(rewriter, count, err));
+    for (size_t i = 0; i < count; i++) {
+        SINTER__TRY(add_part(rewriter, request, cuts, i, share, err));
+    }
+    sinter__fan_out(rewriter->env, count, run_part, rewriter->parts + first);
+    st = collect(rewriter->parts + first, count, result, err);
+out:
+    sinter_memory_release(memory, share * count);
+    return st;
+}
+
+/* ---- the rewriter ---- */
 
 static uint64_t
 input_bytes(const sinter_rewrite_request *request)
@@ -175,27 +206,36 @@ input_bytes(const sinter_rewrite_request *request)
     return bytes;
 }
 
+/* A rewrite large enough is cut, and its parts are done side by side. */
+static sinter_status
+rewrite_cut_or_whole(sinter__merge_rewriter *rewriter, const sinter_rewrite_request *request,
+                     sinter_compact_result *result, sinter_error *err)
+{
+    const sinter_compact_options *options = rewriter->task->options;
+    const sinter__cut_limits limits = {.parts_max =
+                                           options->sub_compactions > 1 ? parts_max(rewriter) : 1,
+                                       .part_bytes_min = options->target_file_bytes};
+    sinter__cuts cuts = {.keys = NULL};
+    sinter_status st = SINTER_OK;
+
+    if (limits.parts_max > 1) {
+        SINTER__TRY(sinter__cuts_choose(rewriter->env, &rewriter->lane_config.merge.read, request,
+                                        limits, &cuts, err));
+    }
+    st = cuts.count == 0 ? sinter__lane_run(rewriter->lane, request, result, err)
+                         : rewrite_parts(rewriter, request, &cuts, result, err);
+out:
+    sinter__cuts_fini(rewriter->env, &cuts);
+    return st;
+}
+
 static sinter_status
 rewrite(void *ctx, const sinter_rewrite_request *request, sinter_compact_result *result,
         sinter_error *err)
 {
     sinter__merge_rewriter *rewriter = ctx;
-    const uint64_t rows_before = sinter__rolling_writer_rows(rewriter->writer);
-    sinter_merge_counters sum = {0};
-    sinter_status st = SINTER_OK;
+    const sinter_status st = rewrite_cut_or_whole(rewriter, request, result, err);
 
-    assert(request->section_count > 0);
-    assert(request->output_level >= 1);
-    rewriter->result = result;
-    rewriter->merge.merge.drop_delete = request->drop_delete;
-    rewriter->rolling.write.level = request->output_level;
-    for (size_t s = 0; s < request->section_count; s++) {
-        SINTER__TRY(rewrite_section(rewriter, &request->sections[s], &sum, err));
-    }
-    SINTER__TRY(sinter__rolling_writer_finish(rewriter->writer, result, err));
-    SINTER__TRY(check_sums(&sum, sinter__rolling_writer_rows(rewriter->writer) - rows_before, err));
-    add_counters(&result->counters.merge, &sum);
-out:
     if (st == SINTER_E_NO_SPACE) {
         sinter__fail_context(err, "rewriting up to %llu bytes into %s",
                              (unsigned long long)input_bytes(request), rewriter->output_path);
@@ -228,9 +268,9 @@ configure_writing(sinter__merge_rewriter *rewriter, sinter_error *err)
     }
     SINTER__CHECK(sinter__path_join(rewriter->env, task->base_dir, task->output_dir, NULL,
                                     &rewriter->output_path, err));
-    rewriter->rolling = (sinter__rolling_config){
-        .format = rewriter->merge.read.format,
-        .write = {.struct_size = (uint32_t)sizeof rewriter->rolling.write,
+    rewriter->lane_config.rolling = (sinter__rolling_config){
+        .format = rewriter->lane_config.merge.read.format,
+        .write = {.struct_size = (uint32_t)sizeof rewriter->lane_config.rolling.write,
                   .block_bytes = options->block_bytes,
                   .codec = options->codec,
                   .codec_level = options->codec_level,
@@ -253,21 +293,19 @@ static void
 configure_merging(sinter__merge_rewriter *rewriter)
 {
     const sinter_compact_task *task = rewriter->task;
-    sinter__merge_config *config = &rewriter->merge;
+    sinter__merge_config *config = &rewriter->lane_config.merge;
 
     config->merge.spill_dir = rewriter->output_path;
-    config->merge.is_cancelled = task->is_cancelled;
-    config->merge.cancel_ctx = task->cancel_ctx;
     config->read.base_dir = task->base_dir;
-    config->read.counters = &rewriter->read;
-    config->write = &rewriter->rolling.write;
     config->order = task->order;
     config->keep_record = task->keep_record;
     config->keep_ctx = task->expire_ctx;
-    if (task->options->block_passthrough) {
-        config->merge.accepts_block = accepts_block;
-        config->merge.accepts_ctx = rewriter;
-    }
+    rewriter->lane_config.passes_blocks = task->options->block_passthrough;
+    rewriter->lane_config.group = &rewriter->group;
+    rewriter->group.env = rewriter->env;
+    rewriter->group.is_cancelled = task->is_cancelled;
+    rewriter->group.cancel_ctx = task->cancel_ctx;
+    atomic_flag_clear(&rewriter->group.is_telling);
 }
 
 sinter_status
@@ -284,11 +322,12 @@ sinter__merge_rewriter_create(const sinter_env *env, const sinter_compact_task *
     SINTER__TRY(SINTER__NEW(env, rewriter, 1, err));
     rewriter->env = env;
     rewriter->task = task;
-    sinter__merge_config_init(&rewriter->merge, task->options, NULL);
-    rewriter->merge.read.format = task->format != NULL ? task->format : sinter_format_sst();
+    sinter__merge_config_init(&rewriter->lane_config.merge, task->options, NULL);
+    rewriter->lane_config.merge.read.format =
+        task->format != NULL ? task->format : sinter_format_sst();
     SINTER__TRY(configure_writing(rewriter, err));
     configure_merging(rewriter);
-    SINTER__TRY(sinter__rolling_writer_create(env, &rewriter->rolling, &rewriter->writer, err));
+    SINTER__TRY(sinter__lane_create(env, &rewriter->lane_config, &rewriter->lane, err));
     rewriter->base = (sinter_rewriter){
         .struct_size = (uint32_t)sizeof rewriter->base, .ctx = rewriter, .rewrite = rewrite};
     *out = rewriter;
@@ -311,15 +350,17 @@ sinter__merge_rewriter_commit(sinter__merge_rewriter *rewriter, sinter_compact_r
     const int64_t begin_ns = sinter__now_ns(rewriter->env);
     sinter_compact_counters *counters = &result->counters;
 
-    SINTER__CHECK(sinter__rolling_writer_keep(rewriter->writer, err));
-    counters->blocks_read = rewriter->read.blocks_read;
-    counters->files_opened = rewriter->read.files_opened;
-    counters->read_us = rewriter->read.read_ns / 1000;
-    counters->merge_us = rewriter->merge_ns / 1000;
-    counters->write_us = rewriter->write_ns / 1000;
-    counters->sync_us = (sinter__rolling_writer_finish_ns(rewriter->writer) +
-                         sinter__now_ns(rewriter->env) - begin_ns) /
-                        1000;
+    SINTER__CHECK(sinter__lane_sync(rewriter->lane, err));
+    for (size_t i = 0; i < rewriter->part_count; i++) {
+        SINTER__CHECK(sinter__lane_sync(rewriter->parts[i]->lane, err));
+    }
+    sinter__lane_keep(rewriter->lane);
+    sinter__lane_add_counters(rewriter->lane, counters);
+    for (size_t i = 0; i < rewriter->part_count; i++) {
+        sinter__lane_keep(rewriter->parts[i]->lane);
+        sinter__lane_add_counters(rewriter->parts[i]->lane, counters);
+    }
+    counters->sync_us += (sinter__now_ns(rewriter->env) - begin_ns) / 1000;
     return SINTER_OK;
 }
 
@@ -327,7 +368,11 @@ void
 sinter__merge_rewriter_destroy(sinter__merge_rewriter *rewriter)
 {
     if (rewriter != NULL) {
-        sinter__rolling_writer_destroy(rewriter->writer);
+        for (size_t i = 0; i < rewriter->part_count; i++) {
+            part_destroy(rewriter->env, rewriter->parts[i]);
+        }
+        sinter__free(rewriter->env, rewriter->parts);
+        sinter__lane_destroy(rewriter->lane);
         sinter__free(rewriter->env, rewriter->output_path);
         sinter__free(rewriter->env, rewriter);
     }

@@ -47,8 +47,9 @@ static sinter_status
 draw_uuid(sinter__rolling_writer *writer, sinter_error *err)
 {
     enum { ATTEMPTS_MAX = 64 };
+    static const uint64_t NONCES_APART = (uint64_t)1 << 48; /* of writers of one task */
     const sinter_env *env = writer->env;
-    uint64_t nonce = (uint64_t)sinter__now_ms(env);
+    uint64_t nonce = (uint64_t)sinter__now_ms(env) + writer->config->name_salt * NONCES_APART;
 
     if (env->random_seed == 0) {
         return sinter__uuid(env, nonce, writer->uuid, err);
@@ -350,7 +351,7 @@ sinter__rolling_writer_rows(const sinter__rolling_writer *writer)
 }
 
 sinter_status
-sinter__rolling_writer_keep(sinter__rolling_writer *writer, sinter_error *err)
+sinter__rolling_writer_sync(sinter__rolling_writer *writer, sinter_error *err)
 {
     const sinter_env *env = writer->env;
 
@@ -358,11 +359,16 @@ sinter__rolling_writer_keep(sinter__rolling_writer *writer, sinter_error *err)
     if (writer->finished_count > 0) {
         SINTER__CHECK(env->io->ops->sync_dir(env->io, writer->config->dir, err));
     }
+    return SINTER_OK;
+}
+
+void
+sinter__rolling_writer_keep(sinter__rolling_writer *writer)
+{
     for (size_t i = 0; i < writer->finished_count; i++) {
-        sinter__free(env, writer->finished[i]);
+        sinter__free(writer->env, writer->finished[i]);
     }
     writer->finished_count = 0;
-    return SINTER_OK;
 }
 
 static void

@@ -15,6 +15,7 @@ typedef struct sinter__rolling_config {
     const char *prefix;
     uint64_t target_bytes;
     int64_t schema_id;
+    uint64_t name_salt; /* tells writers apart that get their names from a seed at the same time */
 } sinter__rolling_config;
 
 /**
@@ -56,9 +57,13 @@ sinter__rolling_writer_finish_ns(const sinter__rolling_writer *writer);
 uint64_t
 sinter__rolling_writer_rows(const sinter__rolling_writer *writer);
 
-/** Sync the directory, if files were made; from now on destroy leaves them. */
+/** Sync the directory, if files were made: their names are durable then. */
 sinter_status
-sinter__rolling_writer_keep(sinter__rolling_writer *writer, sinter_error *err);
+sinter__rolling_writer_sync(sinter__rolling_writer *writer, sinter_error *err);
+
+/** From now on destroy leaves the finished files. */
+void
+sinter__rolling_writer_keep(sinter__rolling_writer *writer);
 
 /** Release; takes NULL. The current file vanishes, and finished ones do unless they are kept. */
 void

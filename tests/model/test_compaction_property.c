@@ -30,7 +30,7 @@ typedef struct property_world {
 /* What the cases were, so that a run which tried nothing can't pass. */
 typedef struct tally {
     uint64_t cases, compactions, spilled, passes, passed_blocks, upgrades, rewrites, dropped;
-    uint64_t retract_errors, cancelled, too_large, columnar, posix, uring, large;
+    uint64_t retract_errors, cancelled, too_large, columnar, posix, uring, large, cut;
 } tally;
 
 typedef struct property_case {
@@ -188,6 +188,10 @@ options_random(property_case *c)
     options->block_bytes = test_rng_chance(rng, 60) ? c->bucket.write.block_bytes : 2000;
     options->filter_bits_per_key = c->bucket.write.filter_bits_per_key;
     options->memory_bytes = budgets[test_rng_below(rng, 5)] << 10;
+    if (test_rng_chance(rng, 25)) { /* parts need more memory than these budgets have */
+        options->sub_compactions = 2 + (uint32_t)test_rng_below(rng, 5);
+        options->memory_bytes = (uint64_t)1 << 30;
+    }
 }
 
 static void
@@ -401,6 +405,8 @@ check_result(property_case *c, const unit *u, const sinter_compact_result *resul
             m->records_out + m->superseded + m->deleted + m->expired + m->filtered + m->vector) {
         return fail(c, "counters");
     }
+    c->tally->cut += c->options.sub_compactions > 1 && counters->files_rewritten > 0 &&
+                     new_bytes > c->options.target_file_bytes;
     c->tally->spilled += m->spill_runs;
     c->tally->passes += m->spill_passes;
     c->tally->passed_blocks += m->blocks_passed;
@@ -588,12 +594,14 @@ world_end(property_world *world)
 static void
 print_tally(const tally *t)
 {
-    printf("%llu cases, %llu compactions: %llu files rewritten, %llu upgraded, %llu runs spilled, "
-           "%llu passes beforehand, %llu blocks passed, %llu records deleted\n",
-           (unsigned long long)t->cases, (unsigned long long)t->compactions,
-           (unsigned long long)t->rewrites, (unsigned long long)t->upgrades,
-           (unsigned long long)t->spilled, (unsigned long long)t->passes,
-           (unsigned long long)t->passed_blocks, (unsigned long long)t->dropped);
+    printf(
+        "%llu cases, %llu compactions: %llu files rewritten, %llu upgraded, %llu runs spilled, "
+        "%llu passes beforehand, %llu blocks passed, %llu records deleted, %llu cut into parts\n",
+        (unsigned long long)t->cases, (unsigned long long)t->compactions,
+        (unsigned long long)t->rewrites, (unsigned long long)t->upgrades,
+        (unsigned long long)t->spilled, (unsigned long long)t->passes,
+        (unsigned long long)t->passed_blocks, (unsigned long long)t->dropped,
+        (unsigned long long)t->cut);
     printf("%llu on posix, %llu on io_uring, %llu columnar, %llu with large records, %llu refused "
            "retracts, %llu cancelled, %llu budgets too small\n",
            (unsigned long long)t->posix, (unsigned long long)t->uring,
@@ -633,7 +641,7 @@ main(int argc, char **argv)
     print_tally(&t);
     if (is_good && cases >= CASES &&
         (t.spilled == 0 || t.passed_blocks == 0 || t.upgrades == 0 || t.dropped == 0 ||
-         t.columnar == 0 || t.cancelled == 0)) {
+         t.columnar == 0 || t.cancelled == 0 || t.cut == 0)) {
         fputs("something was never tried\n", stderr);
         return 1;
     }

@@ -303,7 +303,8 @@ Test(compact_rolling_writer, what_was_not_kept_vanishes)
         cr_assert_eq(append_counts(&s, counts, 1, NULL), SINTER_OK);
         if (keeps != 0) {
             cr_assert_eq(sinter__rolling_writer_finish(s.writer, s.result, NULL), SINTER_OK);
-            cr_assert_eq(sinter__rolling_writer_keep(s.writer, NULL), SINTER_OK);
+            cr_assert_eq(sinter__rolling_writer_sync(s.writer, NULL), SINTER_OK);
+            sinter__rolling_writer_keep(s.writer);
         }
         sinter__rolling_writer_destroy(s.writer);
         s.writer = NULL;
@@ -374,7 +375,10 @@ Test(compact_rolling_writer, every_allocation_may_fail)
             st = sinter__rolling_writer_finish(s.writer, s.result, NULL);
         }
         if (st == SINTER_OK) {
-            st = sinter__rolling_writer_keep(s.writer, NULL);
+            st = sinter__rolling_writer_sync(s.writer, NULL);
+        }
+        if (st == SINTER_OK) {
+            sinter__rolling_writer_keep(s.writer);
         }
         cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM);
         sinter__rolling_writer_destroy(s.writer);
