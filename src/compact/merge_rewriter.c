@@ -12,6 +12,10 @@
 /* Less memory than this isn't worth a lane of its own. */
 #define LANE_MEMORY_BYTES_MIN ((uint64_t)16 << 20)
 
+enum {
+    LANE_IO_SHARE = 4 /* one part in so many is left to the io, which the lanes have in common */
+};
+
 /* One part of a rewrite that was cut: a lane with surroundings of its own. */
 typedef struct part {
     sinter_env env;        /* the rewriter's, with a share of its budget */
@@ -174,6 +178,7 @@ rewrite_parts(sinter__merge_rewriter *rewriter, const sinter_rewrite_request *re
 
     if (has_ceiling) {
         share = (sinter_memory_limit(memory) - sinter_memory_used(memory)) / count;
+        share -= share / LANE_IO_SHARE;
         SINTER__CHECK(sinter_memory_reserve(memory, share * count, err));
     }
     SINTER__TRY(make_room_for_parts(rewriter, count, err));
