@@ -10,7 +10,7 @@
  *
  * Snappy stands in for lz4, which LevelDB doesn't have; nothing does for zstd.
  */
-#include "macro/program.h"
+#include "macro/peer.h"
 
 #include <chrono>
 #include <cinttypes>
@@ -156,22 +156,6 @@ is_table(const fs::path &path)
     return path.extension() == ".ldb" || path.extension() == ".sst";
 }
 
-/* Tables are linked, since compaction unlinks its inputs; the small files are copied. */
-void
-clone_database(const std::string &source, const std::string &target)
-{
-    fs::create_directories(target);
-    for (const fs::directory_entry &entry : fs::directory_iterator(source)) {
-        const fs::path to = fs::path(target) / entry.path().filename();
-
-        if (is_table(entry.path())) {
-            fs::create_hard_link(entry.path(), to);
-        } else if (entry.is_regular_file()) {
-            fs::copy_file(entry.path(), to);
-        }
-    }
-}
-
 uint64_t
 total_bytes(const std::string &dir)
 {
@@ -202,7 +186,7 @@ compact(const bench_options &options, const bench_clock &idle)
     bench_clock before;
     bench_clock after;
 
-    clone_database(options.dir, options.out);
+    peer_clone(options.dir, options.out, is_table);
     report.file_bytes_in = total_bytes(options.out);
 
     bench_clock_read(&before);
@@ -215,10 +199,10 @@ compact(const bench_options &options, const bench_clock &idle)
     delete opened; /* waits for what still runs */
     report.file_bytes_out = total_bytes(options.out);
     report.io = "posix";
-    const std::string library = "LevelDB " + std::to_string(leveldb::kMajorVersion) + "." +
-                                std::to_string(leveldb::kMinorVersion) +
-                                (options.codec == BENCH_CODEC_LZ4 ? ", snappy" : "");
-    report.library = library.c_str();
+    const std::string name = "LevelDB " + std::to_string(leveldb::kMajorVersion) + "." +
+                             std::to_string(leveldb::kMinorVersion) +
+                             (options.codec == BENCH_CODEC_LZ4 ? ", snappy" : "");
+    bench_report_name(&report, name.c_str());
     bench_report_times(&report, &idle, &before, &after);
     bench_report_print(&report);
     return 0;
@@ -228,18 +212,12 @@ int
 verify(const bench_options &options)
 {
     leveldb::DB *opened = nullptr;
-    bench_digest digest = BENCH_DIGEST_INIT;
 
     require(leveldb::DB::Open(database_options(options), options.dir, &opened), "open");
     const std::unique_ptr<leveldb::DB> db(opened);
     const std::unique_ptr<leveldb::Iterator> it(db->NewIterator(leveldb::ReadOptions()));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-        bench_digest_add(&digest, reinterpret_cast<const uint8_t *>(it->key().data()),
-                         it->key().size(), reinterpret_cast<const uint8_t *>(it->value().data()),
-                         it->value().size());
-    }
+    peer_print_digest(it.get());
     require(it->status(), "read");
-    bench_digest_print(&digest);
     return 0;
 }
 
@@ -248,18 +226,5 @@ verify(const bench_options &options)
 int
 main(int argc, char **argv)
 {
-    bench_clock idle;
-    bench_options options;
-
-    bench_clock_read(&idle);
-    if (!bench_options_parse(argc, argv, &options)) {
-        return 2;
-    }
-    if (std::strcmp(options.command, "build") == 0) {
-        return build(options);
-    }
-    if (std::strcmp(options.command, "compact") == 0) {
-        return compact(options, idle);
-    }
-    return verify(options);
+    return peer_main(argc, argv, build, compact, verify);
 }

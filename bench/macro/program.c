@@ -145,6 +145,12 @@ bench_clock_read(bench_clock *out)
 }
 
 void
+bench_report_name(bench_report *report, const char *name)
+{
+    report->library = name;
+}
+
+void
 bench_report_times(bench_report *report, const bench_clock *idle, const bench_clock *before,
                    const bench_clock *after)
 {

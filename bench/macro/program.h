@@ -83,6 +83,10 @@ bench_options_parse(int argc, char **argv, bench_options *out);
 void
 bench_clock_read(bench_clock *out);
 
+/** Say what was measured, with its version; borrowed until the report is printed. */
+void
+bench_report_name(bench_report *report, const char *name);
+
 /** Fill time and memory of `report` from three readings. */
 void
 bench_report_times(bench_report *report, const bench_clock *idle, const bench_clock *before,

@@ -5,11 +5,10 @@
  * them to the last level. No write-ahead log, one thread, no subcompactions, no filter, the
  * default checksum, 128 MiB outputs.
  */
-#include "macro/program.h"
+#include "macro/peer.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -131,22 +130,6 @@ build(const bench_options &options)
     return 0;
 }
 
-/* Table files are linked, since compaction unlinks its inputs; the small ones are copied. */
-void
-clone_database(const std::string &source, const std::string &target)
-{
-    fs::create_directories(target);
-    for (const fs::directory_entry &entry : fs::directory_iterator(source)) {
-        const fs::path to = fs::path(target) / entry.path().filename();
-
-        if (entry.path().extension() == ".sst") {
-            fs::create_hard_link(entry.path(), to);
-        } else if (entry.is_regular_file()) {
-            fs::copy_file(entry.path(), to);
-        }
-    }
-}
-
 uint64_t
 total_bytes(rocksdb::DB *db, std::vector<std::string> *names_out)
 {
@@ -172,7 +155,8 @@ compact(const bench_options &options, const bench_clock &idle)
     bench_clock before;
     bench_clock after;
 
-    clone_database(options.dir, options.out);
+    peer_clone(options.dir, options.out,
+               [](const fs::path &path) { return path.extension() == ".sst"; });
     std::unique_ptr<rocksdb::DB> db = open_database(database, options.out);
     report.file_bytes_in = total_bytes(db.get(), &inputs);
     how.compression = compression_of(options);
@@ -185,9 +169,9 @@ compact(const bench_options &options, const bench_clock &idle)
 
     report.file_bytes_out = total_bytes(db.get(), &outputs);
     report.io = "posix";
-    const std::string library =
+    const std::string name =
         "RocksDB " + rocksdb::GetRocksVersionAsString() + ", " BENCH_ROCKSDB_BUILD;
-    report.library = library.c_str();
+    bench_report_name(&report, name.c_str());
     bench_report_times(&report, &idle, &before, &after);
     bench_report_print(&report);
     require(db->Close(), "close");
@@ -198,19 +182,13 @@ int
 verify(const bench_options &options)
 {
     rocksdb::DB *opened = nullptr;
-    bench_digest digest = BENCH_DIGEST_INIT;
     rocksdb::ReadOptions read;
 
     require(rocksdb::DB::OpenForReadOnly(database_options(options), options.dir, &opened), "open");
     const std::unique_ptr<rocksdb::DB> db(opened);
     const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(read));
-    for (it->SeekToFirst(); it->Valid(); it->Next()) {
-        bench_digest_add(&digest, reinterpret_cast<const uint8_t *>(it->key().data()),
-                         it->key().size(), reinterpret_cast<const uint8_t *>(it->value().data()),
-                         it->value().size());
-    }
+    peer_print_digest(it.get());
     require(it->status(), "read");
-    bench_digest_print(&digest);
     return 0;
 }
 
@@ -219,18 +197,5 @@ verify(const bench_options &options)
 int
 main(int argc, char **argv)
 {
-    bench_clock idle;
-    bench_options options;
-
-    bench_clock_read(&idle);
-    if (!bench_options_parse(argc, argv, &options)) {
-        return 2;
-    }
-    if (std::strcmp(options.command, "build") == 0) {
-        return build(options);
-    }
-    if (std::strcmp(options.command, "compact") == 0) {
-        return compact(options, idle);
-    }
-    return verify(options);
+    return peer_main(argc, argv, build, compact, verify);
 }
