@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "base/env.h"
 
 enum {
@@ -149,36 +148,17 @@ out:
     return st;
 }
 
-/* Can the file hold keys of the lane's range? */
-static bool
-is_in_range(const sinter__lane *lane, const sinter_file_meta *file)
-{
-    const sinter__read_config *read = &lane->merge.read;
-
-    return !(read->has_begin_key && sinter__key_compare(file->max_key, read->begin_key) < 0) &&
-           !(read->has_end_key && sinter__key_compare(file->min_key, read->end_key) >= 0);
-}
-
-/* The section's runs without files outside of the range; those inside lie side by side. */
+/* What of the section lies in the lane's range. */
 static sinter_rewrite_section
 section_in_range(sinter__lane *lane, const sinter_rewrite_section *section)
 {
     size_t used = 0;
 
     for (size_t r = 0; r < section->count; r++) {
-        const sinter_rewrite_run *run = &section->runs[r];
-        size_t first = 0;
-        size_t end = run->count;
+        const sinter_rewrite_run run = sinter__run_in_range(&lane->merge.read, &section->runs[r]);
 
-        while (first < end && !is_in_range(lane, run->files[first])) {
-            first++;
-        }
-        while (end > first && !is_in_range(lane, run->files[end - 1])) {
-            end--;
-        }
-        if (first < end) {
-            lane->runs[used++] =
-                (sinter_rewrite_run){.files = run->files + first, .count = end - first};
+        if (run.count > 0) {
+            lane->runs[used++] = run;
         }
     }
     return (sinter_rewrite_section){.runs = lane->runs, .count = used};
@@ -280,12 +260,6 @@ sinter__lane_add_counters(const sinter__lane *lane, sinter_compact_counters *cou
     counters->merge_us += lane->merge_ns / 1000;
     counters->write_us += lane->write_ns / 1000;
     counters->sync_us += sinter__rolling_writer_finish_ns(lane->writer) / 1000;
-}
-
-sinter__lane_group *
-sinter__lane_group_of(const sinter__lane *lane)
-{
-    return lane->group;
 }
 
 sinter_status

@@ -53,10 +53,6 @@ sinter__lane_run(sinter__lane *lane, const sinter_rewrite_request *request,
 void
 sinter__lane_add_counters(const sinter__lane *lane, sinter_compact_counters *counters);
 
-/** The group it belongs to. */
-sinter__lane_group *
-sinter__lane_group_of(const sinter__lane *lane);
-
 /** Make the names of the new files durable. */
 sinter_status
 sinter__lane_sync(sinter__lane *lane, sinter_error *err);

@@ -19,10 +19,11 @@ enum {
 /* One part of a rewrite that was cut: a lane with surroundings of its own. */
 typedef struct part {
     sinter_env env;        /* the rewriter's, with a share of its budget */
-    sinter_memory *memory; /* NULL: no ceiling, or not yet */
+    sinter_memory *memory; /* NULL: the rewriter's own */
     sinter__lane *lane;
     sinter_compact_result *result; /* new files and counters of the part */
     const sinter_rewrite_request *request;
+    sinter__lane_group *group;
     sinter_status status;
     sinter_error err;
 } part;
@@ -47,12 +48,10 @@ run_part(void *ctx, size_t index)
 {
     part *const *parts = ctx;
     part *self = parts[index];
-    sinter__lane_group *group = NULL;
 
     self->status = sinter__lane_run(self->lane, self->request, self->result, &self->err);
     if (self->status != SINTER_OK) {
-        group = sinter__lane_group_of(self->lane);
-        atomic_store(&group->has_failed, true);
+        atomic_store(&self->group->has_failed, true);
     }
 }
 
@@ -78,7 +77,8 @@ parts_max(const sinter__merge_rewriter *rewriter)
     return (size_t)(left / LANE_MEMORY_BYTES_MIN < wanted ? left / LANE_MEMORY_BYTES_MIN : wanted);
 }
 
-/* Make part `index` of the cuts and note it with the others. `memory_bytes` 0: no ceiling. */
+/* Make part `index` of the cuts and note it with the others. `memory_bytes` 0: the
+ * rewriter's own budget serves. */
 static sinter_status
 add_part(sinter__merge_rewriter *rewriter, const sinter_rewrite_request *request,
          const sinter__cuts *cuts, size_t index, uint64_t memory_bytes, sinter_error *err)
@@ -91,6 +91,7 @@ add_part(sinter__merge_rewriter *rewriter, const sinter_rewrite_request *request
     SINTER__TRY(SINTER__NEW(rewriter->env, self, 1, err));
     self->env = *rewriter->env;
     self->request = request;
+    self->group = &rewriter->group;
     if (memory_bytes > 0) {
         SINTER__TRY(sinter_memory_create(rewriter->env, memory_bytes, &self->memory, err));
         self->env.memory = self->memory;

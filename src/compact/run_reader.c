@@ -28,6 +28,29 @@ typedef struct run_reader {
 static const sinter_reader_ops run_ops_plain;
 static const sinter_reader_ops run_ops_blocks;
 
+/* Can the file hold keys of the range? */
+static bool
+is_in_range(const sinter__read_config *config, const sinter_file_meta *file)
+{
+    return !(config->has_begin_key && sinter__key_compare(file->max_key, config->begin_key) < 0) &&
+           !(config->has_end_key && sinter__key_compare(file->min_key, config->end_key) >= 0);
+}
+
+sinter_rewrite_run
+sinter__run_in_range(const sinter__read_config *config, const sinter_rewrite_run *run)
+{
+    size_t first = 0;
+    size_t end = run->count;
+
+    while (first < end && !is_in_range(config, run->files[first])) {
+        first++;
+    }
+    while (end > first && !is_in_range(config, run->files[end - 1])) {
+        end--;
+    }
+    return (sinter_rewrite_run){.files = run->files + first, .count = end - first};
+}
+
 static const sinter_file_meta *
 open_file(const run_reader *reader)
 {

@@ -41,6 +41,10 @@ typedef struct sinter__run {
     uint32_t read_bytes; /* of one read; 0: the format's default */
 } sinter__run;
 
+/** The files of a run that may hold keys of the range, which lie side by side; none: count 0. */
+sinter_rewrite_run
+sinter__run_in_range(const sinter__read_config *config, const sinter_rewrite_run *run);
+
 /**
  * Open a run's first file; the others follow when it is drained. When a single key is looked for,
  * files whose index or key filter say that it isn't there are left at once.

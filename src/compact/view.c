@@ -26,17 +26,7 @@ struct sinter_view {
     sinter_rewrite_run *runs;     /* room for the runs of any section */
 };
 
-/* Can the file hold keys of the range? */
-static bool
-is_wanted(const sinter_view *view, const sinter_file_meta *file)
-{
-    const sinter_view_options *v = &view->view;
-
-    return !(v->has_begin_key && sinter__key_compare(file->max_key, v->begin_key) < 0) &&
-           !(v->has_end_key && sinter__key_compare(file->min_key, v->end_key) >= 0);
-}
-
-/* The runs of a section without files outside of the range; wanted files lie side by side. */
+/* The runs of a section without files outside of the range. */
 static size_t
 wanted_runs(sinter_view *view, size_t section)
 {
@@ -44,23 +34,15 @@ wanted_runs(sinter_view *view, size_t section)
     size_t used = 0;
 
     for (size_t r = 0; r < run_count; r++) {
-        size_t file_count = 0;
-        size_t first = 0;
-        const sinter_file_meta *const *files =
-            sinter_partition_run(view->partition, section, r, &file_count);
-        size_t count = file_count;
+        sinter_rewrite_run whole = {.files = NULL};
+        sinter_rewrite_run run;
 
-        assert(count > 0);
-        while (first < count && !is_wanted(view, files[first])) {
-            first++;
-        }
-        while (count > first && !is_wanted(view, files[count - 1])) {
-            count--;
-        }
-        view->files_outside += file_count - (count - first);
-        if (first < count) {
-            view->runs[used++] =
-                (sinter_rewrite_run){.files = files + first, .count = count - first};
+        whole.files = sinter_partition_run(view->partition, section, r, &whole.count);
+        assert(whole.count > 0);
+        run = sinter__run_in_range(&view->config.read, &whole);
+        view->files_outside += whole.count - run.count;
+        if (run.count > 0) {
+            view->runs[used++] = run;
         }
     }
     return used;
