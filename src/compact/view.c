@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "compact/load.h"
 #include "compact/section_merge.h"
 
