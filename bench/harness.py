@@ -1,5 +1,7 @@
 """Builds the benchmark's programs, makes inputs, runs one compaction, verifies its output."""
 
+import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -7,6 +9,7 @@ import platform
 import re
 import shutil
 import subprocess
+import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -160,6 +163,26 @@ def cores_for(threads):
     return ",".join(str(core) for core in cores[-threads:])
 
 
+@contextlib.contextmanager
+def work_directory(wanted):
+    """The folder asked for, which stays; else a fresh one in memory, removed at the end."""
+    if wanted:
+        os.makedirs(wanted, exist_ok=True)
+        yield wanted
+        return
+    base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    directory = tempfile.mkdtemp(prefix="sinter-bench-", dir=base)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def settings(**changes):
+    """What Bench wants to know, for commands that don't ask for all of it."""
+    return argparse.Namespace(**{"div": 4, "threads": 1, "io": "auto", **changes})
+
+
 class Bench:
     """One workload with one codec: its inputs, and single compactions of them."""
 
@@ -179,6 +202,10 @@ class Bench:
         stem = f"{engine.program}-{engine.block_kib}k-{self.workload}-{self.codec}-div{self.div}-"
         return stem, os.path.join(self.directory, stem + self.programs.stamp(engine.program))
 
+    def inputs(self, engine):
+        """Where the input files of an engine are."""
+        return self._inputs(engine)[1]
+
     def build_inputs(self, engine):
         """Make the input files unless they are there, drop those of an earlier program, and read
         them once so that they lie in the page cache."""
@@ -196,23 +223,30 @@ class Bench:
                 while file.read(1 << 20):
                     pass
 
-    def compact(self, engine):
-        """One compaction in a fresh process on its own core; its output is verified."""
-        _, inputs = self._inputs(engine)
-        output = os.path.join(self.directory, f"output-{os.getpid()}")
-        program = self.programs.path(engine.program)
-        common = ["--codec", self.codec, "--block-kib", str(engine.block_kib)]
-        shutil.rmtree(output, ignore_errors=True)
-        try:
-            result = last_json(call(
-                ["taskset", "-c", self.cores, program, "compact", "--dir", inputs, "--out", output,
-                 "--threads", str(self.threads), "--io", self.io] + common))
-            found = last_json(call([program, "verify", "--dir", output] + common))
-        finally:
-            shutil.rmtree(output, ignore_errors=True)
+    def _layout(self, engine):
+        return ["--codec", self.codec, "--block-kib", str(engine.block_kib)]
+
+    def verify(self, engine, output):
+        """Read an output back; its hash."""
+        found = last_json(call([self.programs.path(engine.program), "verify", "--dir", output]
+                               + self._layout(engine)))
         for key in ("live", "bytes_out", "out_fnv"):
             if found[key] != self.expected[key]:
                 raise Failure(f"{engine.name} {self.workload} {self.codec}: {key} is {found[key]},"
                               f" expected {self.expected[key]}")
-        result["out_fnv"] = found["out_fnv"]
+        return found["out_fnv"]
+
+    def compact(self, engine):
+        """One compaction in a fresh process on its own core; its output is verified."""
+        inputs = self.inputs(engine)
+        output = os.path.join(self.directory, f"output-{os.getpid()}")
+        shutil.rmtree(output, ignore_errors=True)
+        try:
+            result = last_json(call(
+                ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact", "--dir",
+                 inputs, "--out", output, "--threads", str(self.threads), "--io", self.io]
+                + self._layout(engine)))
+            result["out_fnv"] = self.verify(engine, output)
+        finally:
+            shutil.rmtree(output, ignore_errors=True)
         return result
