@@ -37,10 +37,11 @@ class Failure(Exception):
 class Engine:
     """One column of the report: a program with its block size."""
 
-    def __init__(self, name, program, block_kib):
+    def __init__(self, name, program, block_kib, words=()):
         self.name = name
         self.program = program
         self.block_kib = block_kib
+        self.words = list(words)  # more arguments of its compact
 
 
 def engine(name, block_kib=None):
@@ -243,9 +244,10 @@ class Bench:
         shutil.rmtree(output, ignore_errors=True)
         try:
             result = last_json(call(
-                ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact", "--dir",
-                 inputs, "--out", output, "--threads", str(self.threads), "--io", self.io]
-                + self._layout(engine)))
+                ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact",
+                 "--dir", inputs, "--out", output, "--threads", str(self.threads),
+                 "--io", self.io]
+                + self._layout(engine) + engine.words))
             result["out_fnv"] = self.verify(engine, output)
         finally:
             shutil.rmtree(output, ignore_errors=True)

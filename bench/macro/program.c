@@ -64,6 +64,11 @@ parse_one(const char *name, const char *value, bench_options *out)
 
         out->threads = (uint32_t)number;
         return ok;
+    } else if (strcmp(name, "--memory-mib") == 0) {
+        const bool ok = parse_count(value, 1u << 20, &number);
+
+        out->memory_mib = (uint32_t)number;
+        return ok;
     } else {
         return false;
     }

@@ -32,6 +32,8 @@ typedef struct bench_options {
     uint64_t div;
     uint32_t block_bytes;
     uint32_t threads;
+    uint32_t
+        memory_mib;  /* sinter's budget, and then no run is spilled for open files; 0: defaults */
     int codec;       /* BENCH_CODEC_* */
     int codec_level; /* zstd */
 } bench_options;

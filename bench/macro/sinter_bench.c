@@ -288,6 +288,10 @@ compact(const bench_options *options, const bench_clock *idle)
     compaction.filter_bits_per_key = 0; /* the peers write none either */
     compaction.sort_spill_threshold = FILES_MAX;
     compaction.sub_compactions = options->threads;
+    if (options->memory_mib > 0) {
+        compaction.memory_bytes = (uint64_t)options->memory_mib << 20;
+        compaction.open_files_max = FILES_MAX + 64;
+    }
     surroundings_open(&around, options, &compaction);
     sinter_compact_task_init(&task);
     task.output_level = LAST_LEVEL;

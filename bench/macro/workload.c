@@ -1,6 +1,7 @@
 #include "macro/workload.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Tags that keep the uses of the hash apart; per-run tags add 16 * run. */
@@ -26,16 +27,20 @@ enum { DELETE_ONE_IN = 50, ZIPF_HOT_DIVISOR = 500, GROUPS_PER_WORD = 10, GROUP_B
 
 static const uint64_t GOLDEN = UINT64_C(0x9E3779B97F4A7C15);
 
-/* Fields: name, seed, ids, stride, runs, key, value, placement, deletes, shape. */
+/* What a workload with other numbers may have. */
+enum { RUNS_MAX = 1024, IDS_MAX = 1000000000, DUP_MAX = 95, DUP_DEFAULT = 20, ALL_PERCENT = 100 };
+
+/* Fields: name, seed, ids, stride, runs, key, value, placement, deletes, shape; then those of the
+ * placement "shared". */
 static const bench_workload WORKLOADS[] = {
-    {"W1", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
-    {"W2", 2, 500000, 0, 8, 16, 1024, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
-    {"W3", 3, 20000000, 0, 8, 8, 16, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
-    {"W4", 4, 6000000, 0, 8, 16, 100, BENCH_PLACEMENT_DISJOINT, false, BENCH_KEYS_SPREAD},
-    {"W5", 5, 5000000, 0, 64, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD},
-    {"W6", 6, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_ZIPF, true, BENCH_KEYS_SPREAD},
-    {"W7", 7, 2000000, 0, 8, 200, 65536, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_MIXED},
-    {"W1T", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_TIED},
+    {"W1", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD, 0, 0, 0},
+    {"W2", 2, 500000, 0, 8, 16, 1024, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD, 0, 0, 0},
+    {"W3", 3, 20000000, 0, 8, 8, 16, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD, 0, 0, 0},
+    {"W4", 4, 6000000, 0, 8, 16, 100, BENCH_PLACEMENT_DISJOINT, false, BENCH_KEYS_SPREAD, 0, 0, 0},
+    {"W5", 5, 5000000, 0, 64, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_SPREAD, 0, 0, 0},
+    {"W6", 6, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_ZIPF, true, BENCH_KEYS_SPREAD, 0, 0, 0},
+    {"W7", 7, 2000000, 0, 8, 200, 65536, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_MIXED, 0, 0, 0},
+    {"W1T", 1, 5000000, 0, 8, 16, 100, BENCH_PLACEMENT_OVERLAP, true, BENCH_KEYS_TIED, 0, 0, 0},
 };
 
 size_t
@@ -50,21 +55,105 @@ bench_workload_name(size_t index)
     return index < bench_workload_count() ? WORKLOADS[index].name : NULL;
 }
 
+static const bench_workload *
+find_workload(const char *name, size_t size)
+{
+    for (size_t i = 0; i < bench_workload_count(); i++) {
+        if (strlen(WORKLOADS[i].name) == size && memcmp(WORKLOADS[i].name, name, size) == 0) {
+            return &WORKLOADS[i];
+        }
+    }
+    return NULL;
+}
+
+/* Does `text` begin with `field` and "="? Then its number, and in `rest` what follows it. */
+static bool
+read_field(const char *text, const char *field, uint64_t *out, const char **rest)
+{
+    const size_t size = strlen(field);
+    char *end = NULL;
+
+    if (strncmp(text, field, size) != 0 || text[size] != '=') {
+        return false;
+    }
+    *out = strtoull(text + size + 1, &end, 10);
+    *rest = end;
+    return end > text + size + 1;
+}
+
+static bool
+in_range(uint64_t value, uint64_t least, uint64_t most)
+{
+    return value >= least && value <= most;
+}
+
+/* One field; with it the placement becomes "shared" where the field is about placement. */
+static bool
+set_field(bench_workload *out, const char *text, const char **rest)
+{
+    uint64_t value = 0;
+
+    if (read_field(text, "u", &value, rest)) {
+        out->id_count = value;
+        return in_range(value, 1, IDS_MAX);
+    }
+    if (read_field(text, "runs", &value, rest)) {
+        out->run_count = (uint32_t)value;
+        return in_range(value, 2, RUNS_MAX);
+    }
+    if (read_field(text, "value", &value, rest)) {
+        out->value_bytes = (uint32_t)value;
+        return value <= BENCH_VALUE_BYTES_MAX && out->shape != BENCH_KEYS_MIXED;
+    }
+    if (out->placement != BENCH_PLACEMENT_SHARED) {
+        out->placement = BENCH_PLACEMENT_SHARED;
+        out->dup = DUP_DEFAULT;
+        out->overlap = ALL_PERCENT;
+    }
+    if (read_field(text, "dup", &value, rest)) {
+        out->dup = (uint32_t)value;
+        return value <= DUP_MAX;
+    }
+    if (read_field(text, "overlap", &value, rest)) {
+        out->overlap = (uint32_t)value;
+        return value <= ALL_PERCENT;
+    }
+    return false;
+}
+
+/* What follows the name: ":", then fields with commas between them. */
+static bool
+set_fields(bench_workload *out, const char *text)
+{
+    while (*text != '\0') {
+        if (!set_field(out, text + 1, &text) || (*text != ',' && *text != '\0')) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool
 bench_workload_init(bench_workload *out, const char *name, uint64_t div)
 {
-    for (size_t i = 0; i < bench_workload_count(); i++) {
-        if (strcmp(WORKLOADS[i].name, name) == 0 && div > 0) {
-            *out = WORKLOADS[i];
-            out->id_count /= div;
-            if (out->id_count < out->run_count) {
-                return false; /* a segment of "disjoint" would be empty */
-            }
-            out->key_stride = UINT64_MAX / out->id_count;
-            return true;
-        }
+    const size_t size = strcspn(name, ":");
+    const bench_workload *found = find_workload(name, size);
+
+    if (found == NULL || div == 0) {
+        return false;
     }
-    return false;
+    *out = *found;
+    if (!set_fields(out, name + size)) {
+        return false;
+    }
+    out->name = name;
+    out->id_count /= div;
+    if (out->id_count < out->run_count) {
+        return false; /* a segment of "disjoint" would be empty */
+    }
+    out->key_stride = UINT64_MAX / out->id_count;
+    out->more_versions = (out->dup << 16) / (ALL_PERCENT - out->dup);
+    return true;
 }
 
 static uint64_t
@@ -149,6 +238,43 @@ is_member_zipf(const bench_workload *workload, uint64_t id, uint32_t run)
            workload->id_count / ZIPF_HOT_DIVISOR;
 }
 
+static uint64_t
+version_count(const bench_workload *workload, uint64_t hash)
+{
+    const uint64_t more = workload->more_versions;
+    const uint64_t count = 1 + (more >> 16) + ((hash >> 48) < (more & 0xFFFF) ? 1 : 0);
+
+    return count < workload->run_count ? count : workload->run_count;
+}
+
+/* Is the id in that part of its segment which belongs to one run? Then that run. */
+static bool
+find_owner(const bench_workload *workload, uint64_t id, uint64_t *run_out)
+{
+    const uint64_t last = workload->run_count - 1;
+    const uint64_t segment_ids = workload->id_count / workload->run_count;
+    const uint64_t segment = id / segment_ids < last ? id / segment_ids : last;
+
+    *run_out = segment;
+    return id - segment * segment_ids <
+           segment_ids * (ALL_PERCENT - workload->overlap) / ALL_PERCENT;
+}
+
+static bool
+is_member_shared(const bench_workload *workload, uint64_t id, uint32_t run)
+{
+    const uint64_t runs = workload->run_count;
+    uint64_t hash = 0;
+    uint64_t home = 0;
+
+    if (workload->overlap < ALL_PERCENT && find_owner(workload, id, &home)) {
+        return run == home;
+    }
+    hash = hash_of(workload, id, TAG_PLACE);
+    home = (hash & UINT32_MAX) * runs >> 32;
+    return (run >= home ? run - home : run + runs - home) < version_count(workload, hash);
+}
+
 static bool
 is_member(const bench_workload *workload, uint64_t id, uint32_t run)
 {
@@ -157,6 +283,8 @@ is_member(const bench_workload *workload, uint64_t id, uint32_t run)
         return is_member_disjoint(workload, id, run);
     case BENCH_PLACEMENT_ZIPF:
         return is_member_zipf(workload, id, run);
+    case BENCH_PLACEMENT_SHARED:
+        return is_member_shared(workload, id, run);
     case BENCH_PLACEMENT_OVERLAP:
         break;
     }

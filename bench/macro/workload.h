@@ -13,13 +13,14 @@
 extern "C" {
 #endif
 
-enum { BENCH_KEY_BYTES_MAX = 200, BENCH_VALUE_BYTES_MAX = 65536 };
+enum { BENCH_KEY_BYTES_MAX = 200, BENCH_VALUE_BYTES_MAX = 1 << 20 };
 
 /** How ids are spread over runs. */
 typedef enum bench_placement {
     BENCH_PLACEMENT_OVERLAP = 0,
     BENCH_PLACEMENT_DISJOINT = 1,
-    BENCH_PLACEMENT_ZIPF = 2
+    BENCH_PLACEMENT_ZIPF = 2,
+    BENCH_PLACEMENT_SHARED = 3 /* by `dup` and `overlap` */
 } bench_placement;
 
 /** What keys look like. */
@@ -41,6 +42,9 @@ typedef struct bench_workload {
     bench_placement placement;
     bool has_deletes; /* one record in fifty */
     bench_key_shape shape;
+    uint32_t dup;     /* percent of the shared records that are second, third, ... versions */
+    uint32_t overlap; /* percent of the ids that may lie in any run; the placement is "shared" */
+    uint32_t more_versions; /* of a shared id on average, in parts of 2^16 */
 } bench_workload;
 
 /** One record. The pointers live until the next call of the cursor it came from. */
@@ -69,7 +73,12 @@ bench_workload_count(void);
 const char *
 bench_workload_name(size_t index);
 
-/** Set up the workload `name` with its ids divided by `div`. False: no such name, or no ids. */
+/**
+ * Set up a workload with its ids divided by `div`. `name` is that of a workload, or one with other
+ * numbers: "W1:runs=64,value=1024,dup=50,overlap=10,u=100000". It is borrowed.
+ *
+ * @return false: no such name, a number that doesn't fit, or fewer ids than runs
+ */
 bool
 bench_workload_init(bench_workload *out, const char *name, uint64_t div);
 
