@@ -22,13 +22,15 @@ typedef struct sinter_allocator {
     void (*release)(void *ctx, void *ptr);              /* takes NULL */
 } sinter_allocator;
 
-/** Clocks. Thread-safe functions. */
+/** Clocks, and waiting by them. Thread-safe functions. */
 typedef struct sinter_clock {
     uint32_t struct_size;
     void *ctx;
     int64_t (*wall_ms)(void *ctx);      /* since the Unix epoch, UTC */
     int64_t (*monotonic_ns)(void *ctx); /* never goes back */
     int64_t (*cpu_ns)(void *ctx);       /* user + system time of the calling thread */
+    /** Return when monotonic_ns() has gone on by `ns` or more; sooner is no harm, callers ask. */
+    void (*sleep_ns)(void *ctx, int64_t ns);
 } sinter_clock;
 
 /** Runs work beside the caller. Without one everything runs on the calling thread. */

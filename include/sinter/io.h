@@ -1,9 +1,9 @@
 /*
  * Files and bytes behind one vtable (design 4.7).
  *
- * A custom backend fills sinter_io_ops; the library comes with posix, io_uring, memory and a
- * wrapper that injects faults. Callers publish under a new name and never rename over one, so
- * that an object store with conditional put fits behind the same vtable.
+ * A custom backend fills sinter_io_ops; the library comes with posix, io_uring, memory, and
+ * wrappers that inject faults and limit the rate. Callers publish under a new name and never rename
+ * over one, so that an object store with conditional put fits behind the same vtable.
  */
 #ifndef SINTER_IO_H
 #define SINTER_IO_H
@@ -65,7 +65,8 @@ typedef struct sinter_io_ops {
      *  first. That is how a spill file works: never published, so gone when closed. */
     sinter_status (*read)(sinter_io_file *file, const sinter_io_range *ranges, size_t count,
                           sinter_error *err);
-    /** Begin a read whose range stays untouched by the caller until read_end. May block. */
+    /** Begin a read whose bytes stay untouched by the caller until read_end; the struct `range` is
+     *  the caller's again on return. May block. */
     sinter_status (*read_begin)(sinter_io_file *file, const sinter_io_range *range,
                                 sinter_io_ticket *ticket, sinter_error *err);
     /** Wait for a read begun before. Every begin is ended exactly once, before close. */
@@ -224,6 +225,46 @@ sinter_io_fault_set(sinter_io *io, const sinter_fault_options *options);
  *  @return SINTER_OK, SINTER_E_INVALID (`io` is no such wrapper), SINTER_E_NOMEM */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_fault_restart(sinter_io *io, sinter_error *err);
+
+/** Which bytes the limiting wrapper counts. */
+typedef enum sinter_io_limit_mode {
+    SINTER_IO_LIMIT_WRITES = 0, /* appended ones; reads pass */
+    SINTER_IO_LIMIT_READS = 1,
+    SINTER_IO_LIMIT_ALL = 2 /* read and appended ones together */
+} sinter_io_limit_mode;
+
+/** Options of sinter_io_limit_create(). */
+typedef struct sinter_io_limit_options {
+    uint32_t struct_size;
+    sinter_io_limit_mode mode;
+    uint64_t bytes_per_second; /* 0: unlimited; 2^38 and more count as 2^38 */
+} sinter_io_limit_options;
+
+/**
+ * Wrap a backend so that in any second at most 1.1 times `bytes_per_second` are moved through it,
+ * and at least 0.9 times as many while there is work: large requests go in slices, a start or an
+ * idle time is followed by no burst of more than a tenth of a second's bytes, and threads that
+ * share the wrapper take turns. It waits on the clock of `env`. What is counted is what passes the
+ * wrapper: a backend that gathers appends writes them a little later. Small files that are replaced
+ * as a whole (the catalog) are not counted.
+ *
+ * @param env      allocator, clock; borrowed, must outlive the wrapper
+ * @param base     borrowed, must outlive the wrapper
+ * @param options  NULL: writes, unlimited
+ * @param out      release with sinter_io_destroy() after all its files are closed. Shared
+ * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_limit_create(const sinter_env *env, sinter_io *base,
+                       const sinter_io_limit_options *options, sinter_io **out, sinter_error *err);
+
+/**
+ * Change the rate while work runs; who waits goes by the new one within a tenth of a second.
+ * Thread-safe.
+ * @return SINTER_OK, SINTER_E_INVALID (`io` is no such wrapper)
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_limit_set(sinter_io *io, uint64_t bytes_per_second, sinter_error *err);
 
 #ifdef __cplusplus
 }

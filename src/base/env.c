@@ -59,6 +59,16 @@ system_cpu_ns(void *ctx)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+static void
+system_sleep_ns(void *ctx, int64_t ns)
+{
+    const struct timespec wait = {.tv_sec = (time_t)(ns / 1000000000),
+                                  .tv_nsec = (long)(ns % 1000000000)};
+
+    (void)ctx;
+    (void)nanosleep(&wait, NULL); /* a signal may end it early */
+}
+
 void
 sinter__env_init(sinter_env *env)
 {
@@ -75,6 +85,7 @@ sinter__env_init(sinter_env *env)
         .wall_ms = system_wall_ms,
         .monotonic_ns = system_monotonic_ns,
         .cpu_ns = system_cpu_ns,
+        .sleep_ns = system_sleep_ns,
     };
     env->executor.struct_size = (uint32_t)sizeof env->executor;
 }

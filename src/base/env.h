@@ -32,4 +32,10 @@ sinter__cpu_ns(const sinter_env *env)
     return env->clock.cpu_ns(env->clock.ctx);
 }
 
+static inline void
+sinter__sleep_ns(const sinter_env *env, int64_t ns)
+{
+    env->clock.sleep_ns(env->clock.ctx, ns);
+}
+
 #endif

@@ -463,6 +463,21 @@ cli_settings_apply(const cli_list *settings, sinter_compact_options *options)
 }
 
 int
+cli_size_parse(const char *option, const char *text, uint64_t *out)
+{
+    sinter_compact_options scratch; /* its keys know how sizes are written */
+    sinter_error err = SINTER_ERROR_INIT;
+
+    sinter_compact_options_init(&scratch);
+    if (sinter_compact_options_set(&scratch, "sinter.memory-budget", text, &err) != SINTER_OK) {
+        return cli_fail(CLI_EXIT_USAGE, "option '--%s': '%s' is no size, such as 64mb", option,
+                        text);
+    }
+    *out = scratch.memory_bytes;
+    return CLI_EXIT_OK;
+}
+
+int
 cli_memory_apply(const cli_common *common, sinter_compact_options *options)
 {
     sinter_error err = SINTER_ERROR_INIT;

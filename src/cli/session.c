@@ -62,8 +62,10 @@ end_work(cli *session)
 {
     sinter_pool_destroy(session->pool);
     session->pool = NULL;
+    sinter_io_destroy(session->limited);
     sinter_io_destroy(session->io); /* gives its buffers back to the budget */
     sinter_memory_destroy(session->memory);
+    session->limited = NULL;
     session->io = NULL;
     session->memory = NULL;
 }
@@ -86,6 +88,21 @@ cli_session_start(cli *session, uint64_t memory_bytes)
     }
     session->env.io = session->io;
     return CLI_EXIT_OK;
+}
+
+int
+cli_session_limit(cli *session, uint64_t bytes_per_second)
+{
+    const sinter_io_limit_options options = {.struct_size = (uint32_t)sizeof options,
+                                             .bytes_per_second = bytes_per_second};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st = SINTER_OK;
+
+    if (bytes_per_second > 0) {
+        st = sinter_io_limit_create(&session->boot, session->io, &options, &session->limited, &err);
+        session->env.io = session->limited;
+    }
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }
 
 int

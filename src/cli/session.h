@@ -11,6 +11,7 @@ struct cli {
     sinter_env boot; /* for documents, catalogs and questions: posix io, no budget */
     sinter_env env;  /* for the work itself; set up by cli_session_start() */
     sinter_io *io;
+    sinter_io *limited; /* `io` behind a limit; NULL: none */
     sinter_memory *memory;
     sinter_pool *pool; /* NULL: one thread */
     sinter_io_kind io_kind;
@@ -32,6 +33,10 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common);
  */
 int
 cli_session_start(cli *session, uint64_t memory_bytes);
+
+/** Let the work write so many bytes a second at most; 0: as many as it can. */
+int
+cli_session_limit(cli *session, uint64_t bytes_per_second);
 
 /**
  * Have `count` threads for the work: the calling one, and others up to the number of processors.

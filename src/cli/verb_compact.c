@@ -12,6 +12,7 @@ typedef struct compact_arguments {
     cli_task_arguments task;
     const char *result;
     const char *catalog_out;
+    const char *rate;
 } compact_arguments;
 
 #define FIELD(name) offsetof(compact_arguments, name)
@@ -23,12 +24,15 @@ static const cli_option options[] = {
      "--json is given or the operand is a document."},
     {"catalog-out", 0, CLI_TEXT, FIELD(catalog_out), "FILE", "@file",
      "Write the sinter.files document of the state afterwards to a file."},
+    {"rate", 0, CLI_TEXT, FIELD(rate), "SIZE", NULL,
+     "Write at most so many bytes a second, such as 64mb; reads keep pace."},
 };
 
 /* A compaction under way. */
 typedef struct compact_job {
     cli *session;
     const compact_arguments *args;
+    uint64_t rate;
     cli_source source;
     cli_task task;
     sinter_compact_result *result; /* NULL after a failure */
@@ -252,6 +256,9 @@ compact(compact_job *job)
     }
     code = cli_session_start(job->session, job->source.options.memory_bytes);
     if (code == CLI_EXIT_OK) {
+        code = cli_session_limit(job->session, job->rate);
+    }
+    if (code == CLI_EXIT_OK) {
         code = cli_session_threads(job->session, job->source.options.sub_compactions);
     }
     if (code != CLI_EXIT_OK) {
@@ -278,8 +285,14 @@ run(cli *session, void *arguments)
 {
     const compact_arguments *args = arguments;
     compact_job job = {.session = session, .args = args, .err = SINTER_ERROR_INIT};
-    int code;
+    int code = CLI_EXIT_OK;
 
+    if (args->rate != NULL) {
+        code = cli_size_parse("rate", args->rate, &job.rate);
+    }
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
     sinter_text_init(&session->boot, &job.document);
     code = cli_source_open(session, &args->task.common, args->task.common.operands[0],
                            args->task.base_dir, args->task.common.dry_run ? 0 : CLI_SOURCE_WRITE,
@@ -320,6 +333,7 @@ const cli_verb cli_verb_compact = {
     .examples = "sinter compact data/\n"
                 "sinter compact data/ --target-file-size 64mb --file.compression zstd\n"
                 "sinter compact data/ --sinter.sub-compactions 4\n"
+                "sinter compact data/ --rate 64mb\n"
                 "sinter compact files.json --output-level 3 --result result.json\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

@@ -13,9 +13,8 @@
 #include "io/io_base.h"
 
 typedef struct fault_io {
-    sinter_io io;
+    sinter__io_wrapper base;
     const sinter_env *env;
-    sinter_io *under;      /* borrowed */
     pthread_mutex_t mutex; /* guards what follows */
     sinter_fault_options rule;
     uint64_t calls;
@@ -29,8 +28,6 @@ typedef struct fault_file {
     char *path; /* for messages */
 } fault_file;
 
-static const sinter_io_ops fault_ops;
-
 static fault_io *
 fault_of(sinter_io *io)
 {
@@ -41,15 +38,6 @@ static fault_file *
 fault_file_of(sinter_io_file *file)
 {
     return (fault_file *)file;
-}
-
-const sinter_io *
-sinter__io_unwrap(const sinter_io *io)
-{
-    while (io->ops == &fault_ops) {
-        io = ((const fault_io *)io)->under;
-    }
-    return io;
 }
 
 /* ---- the step ---- */
@@ -105,7 +93,7 @@ file_new(fault_io *fault, const char *path, fault_file **out, sinter_error *err)
 
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(fault->env, file, 1, err));
-    file->base.ops = &fault_ops;
+    file->base.ops = &sinter__fault_ops;
     file->io = fault;
     st = sinter__strdup(fault->env, path, &file->path, err);
     if (st != SINTER_OK) {
@@ -152,7 +140,7 @@ fault_open(sinter_io *io, const char *path, uint32_t flags, sinter_io_file **out
     STEP(fault, "open", path, err);
     SINTER__CHECK(file_new(fault, path, &file, err));
     return file_hand_out(
-        file, fault->under->ops->open(fault->under, path, flags, &file->under, err), out);
+        file, fault->base.under->ops->open(fault->base.under, path, flags, &file->under, err), out);
 }
 
 static sinter_status
@@ -166,7 +154,8 @@ fault_create_file(sinter_io *io, const char *dir, uint32_t flags, sinter_io_file
     STEP(fault, "create", dir, err);
     SINTER__CHECK(file_new(fault, dir, &file, err));
     return file_hand_out(
-        file, fault->under->ops->create(fault->under, dir, flags, &file->under, err), out);
+        file, fault->base.under->ops->create(fault->base.under, dir, flags, &file->under, err),
+        out);
 }
 
 static sinter_status
@@ -176,12 +165,13 @@ fault_lock(sinter_io *io, const char *path, sinter_io_file **out, sinter_error *
     fault_file *file = NULL;
 
     *out = NULL;
-    if (fault->under->ops->lock == NULL) {
+    if (fault->base.under->ops->lock == NULL) {
         return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, path, -1, "the io beneath has no locks");
     }
     STEP(fault, "lock", path, err);
     SINTER__CHECK(file_new(fault, path, &file, err));
-    return file_hand_out(file, fault->under->ops->lock(fault->under, path, &file->under, err), out);
+    return file_hand_out(
+        file, fault->base.under->ops->lock(fault->base.under, path, &file->under, err), out);
 }
 
 static sinter_status
@@ -264,7 +254,7 @@ fault_stat(sinter_io *io, const char *path, sinter_io_stat *out, sinter_error *e
     fault_io *fault = fault_of(io);
 
     STEP(fault, "stat", path, err);
-    return fault->under->ops->stat(fault->under, path, out, err);
+    return fault->base.under->ops->stat(fault->base.under, path, out, err);
 }
 
 static sinter_status
@@ -273,7 +263,7 @@ fault_sync_dir(sinter_io *io, const char *path, sinter_error *err)
     fault_io *fault = fault_of(io);
 
     STEP(fault, "sync_dir", path, err);
-    return fault->under->ops->sync_dir(fault->under, path, err);
+    return fault->base.under->ops->sync_dir(fault->base.under, path, err);
 }
 
 static sinter_status
@@ -282,7 +272,7 @@ fault_mkdir(sinter_io *io, const char *path, sinter_error *err)
     fault_io *fault = fault_of(io);
 
     STEP(fault, "mkdir", path, err);
-    return fault->under->ops->mkdir(fault->under, path, err);
+    return fault->base.under->ops->mkdir(fault->base.under, path, err);
 }
 
 static sinter_status
@@ -291,7 +281,7 @@ fault_unlink(sinter_io *io, const char *path, sinter_error *err)
     fault_io *fault = fault_of(io);
 
     STEP(fault, "unlink", path, err);
-    return fault->under->ops->unlink(fault->under, path, err);
+    return fault->base.under->ops->unlink(fault->base.under, path, err);
 }
 
 static sinter_status
@@ -301,7 +291,7 @@ fault_list(sinter_io *io, const char *path, sinter_status (*each)(void *ctx, con
     fault_io *fault = fault_of(io);
 
     STEP(fault, "list", path, err);
-    return fault->under->ops->list(fault->under, path, each, ctx, err);
+    return fault->base.under->ops->list(fault->base.under, path, each, ctx, err);
 }
 
 static sinter_status
@@ -310,8 +300,8 @@ fault_clean(sinter_io *io, const char *dir, uint64_t *removed_out, sinter_error 
     fault_io *fault = fault_of(io);
 
     STEP(fault, "clean", dir, err);
-    if (fault->under->ops->clean != NULL) {
-        return fault->under->ops->clean(fault->under, dir, removed_out, err);
+    if (fault->base.under->ops->clean != NULL) {
+        return fault->base.under->ops->clean(fault->base.under, dir, removed_out, err);
     }
     if (removed_out != NULL) {
         *removed_out = 0;
@@ -325,7 +315,7 @@ fault_replace(sinter_io *io, const char *path, const void *data, size_t size, si
     fault_io *fault = fault_of(io);
 
     STEP(fault, "replace", path, err);
-    return fault->under->ops->replace(fault->under, path, data, size, err);
+    return fault->base.under->ops->replace(fault->base.under, path, data, size, err);
 }
 
 /* ---- the whole ---- */
@@ -339,7 +329,7 @@ fault_destroy(sinter_io *io)
     sinter__free(fault->env, fault);
 }
 
-static const sinter_io_ops fault_ops = {
+const sinter_io_ops sinter__fault_ops = {
     .struct_size = (uint32_t)sizeof(sinter_io_ops),
     .name = "fault",
     .open = fault_open,
@@ -372,15 +362,15 @@ sinter_io_fault_create(const sinter_env *env, sinter_io *base, const sinter_faul
     SINTER__REQUIRE(err, env != NULL && base != NULL && out != NULL);
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, fault, 1, err));
-    fault->io.ops = &fault_ops;
+    fault->base.io.ops = &sinter__fault_ops;
     fault->env = env;
-    fault->under = base;
+    fault->base.under = base;
     if (pthread_mutex_init(&fault->mutex, NULL) != 0) {
         sinter__free(env, fault);
         return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
     }
-    sinter_io_fault_set(&fault->io, options);
-    *out = &fault->io;
+    sinter_io_fault_set(&fault->base.io, options);
+    *out = &fault->base.io;
     return SINTER_OK;
 }
 
@@ -390,7 +380,7 @@ sinter_io_fault_calls(const sinter_io *io)
     fault_io *fault = sinter__io_writable(io); /* only its mutex changes */
     uint64_t calls = 0;
 
-    assert(io->ops == &fault_ops);
+    assert(io->ops == &sinter__fault_ops);
     (void)pthread_mutex_lock(&fault->mutex);
     calls = fault->calls;
     (void)pthread_mutex_unlock(&fault->mutex);
@@ -402,7 +392,7 @@ sinter_io_fault_set(sinter_io *io, const sinter_fault_options *options)
 {
     fault_io *fault = fault_of(io);
 
-    assert(io->ops == &fault_ops);
+    assert(io->ops == &sinter__fault_ops);
     (void)pthread_mutex_lock(&fault->mutex);
     fault->rule = options != NULL ? *options : (sinter_fault_options){.at_call = UINT64_MAX};
     fault->calls = 0;
@@ -414,9 +404,9 @@ sinter_io_fault_restart(sinter_io *io, sinter_error *err)
 {
     fault_io *fault = fault_of(io);
 
-    SINTER__REQUIRE(err, io != NULL && io->ops == &fault_ops);
-    if (fault->under->ops == &sinter__memory_ops) {
-        SINTER__CHECK(sinter__memory_restart(fault->under, err));
+    SINTER__REQUIRE(err, io != NULL && io->ops == &sinter__fault_ops);
+    if (fault->base.under->ops == &sinter__memory_ops) {
+        SINTER__CHECK(sinter__memory_restart(fault->base.under, err));
     }
     (void)pthread_mutex_lock(&fault->mutex);
     fault->is_crashed = false;

@@ -32,6 +32,15 @@ sinter__io_words(int sys_errno, char *buffer, size_t size)
 #endif
 }
 
+const sinter_io *
+sinter__io_unwrap(const sinter_io *io)
+{
+    while (io->ops == &sinter__fault_ops || io->ops == &sinter__limit_ops) {
+        io = ((const sinter__io_wrapper *)io)->under;
+    }
+    return io;
+}
+
 sinter_status
 sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wanted, size_t least,
                       sinter_error *err)

@@ -115,7 +115,16 @@ extern const sinter_io_ops sinter__memory_ops;
 extern const sinter_io_ops sinter__uring_ops;
 #endif
 
-/** The backend beneath any number of fault wrappers. */
+extern const sinter_io_ops sinter__fault_ops;
+extern const sinter_io_ops sinter__limit_ops;
+
+/** Head of the wrappers. */
+typedef struct sinter__io_wrapper {
+    sinter_io io;
+    sinter_io *under; /* borrowed */
+} sinter__io_wrapper;
+
+/** The backend beneath any number of wrappers. */
 const sinter_io *
 sinter__io_unwrap(const sinter_io *io);
 

@@ -43,6 +43,19 @@ same "$(json '[f["action"] for f in d["files"]]' <<<"$out")" '["rewritten", "rew
 same "$(view dir)" "$before"
 s 0 verify dir
 
+# a rate: the same bytes, in the time that the rate asks for at least
+rm -rf dir && cp -r copy dir
+begin=$(date +%s%N)
+s 0 compact dir --json --rate 40kb --file.compression none
+took=$((($(date +%s%N) - begin) / 1000000))
+size=$(json 'sum(f["file_size"] for f in d["after"])' <<<"$out")
+[ "$took" -ge $((size * 1000 / 40960 - 100)) ] || die "$size bytes at 40 kb a second took $took ms"
+[ "$size" -gt 20000 ] || die "too little to say: $size bytes"
+same "$(view dir)" "$before"
+s 2 compact dir --rate fast
+one_line
+has "$err" "option '--rate': 'fast' is no size"
+
 # deletes are kept on request, and can't go while something lies below
 rm -rf dir && cp -r copy dir
 s 0 compact dir --json --output-level 3 --drop-delete no

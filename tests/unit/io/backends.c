@@ -226,8 +226,42 @@ const size_t backend_count = sizeof backends / sizeof backends[0];
 
 /* ---- a backend at work ---- */
 
+static _Atomic int64_t quick_now_ns = 1;
+
+static int64_t
+quick_now(void *ctx)
+{
+    (void)ctx;
+    return atomic_load(&quick_now_ns);
+}
+
+static void
+quick_sleep(void *ctx, int64_t ns)
+{
+    (void)ctx;
+    (void)atomic_fetch_add(&quick_now_ns, ns);
+}
+
+static void
+wrap(bench_io *bench)
+{
+    const sinter_io_limit_options limit = {.struct_size = (uint32_t)sizeof limit,
+                                           .mode = SINTER_IO_LIMIT_ALL,
+                                           .bytes_per_second = 200000};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st = SINTER_OK;
+
+    bench->base = bench->io;
+    bench->env.clock.monotonic_ns = quick_now;
+    bench->env.clock.sleep_ns = quick_sleep;
+    st = bench->wrapped == IN_FAULT
+             ? sinter_io_fault_create(&bench->env, bench->base, NULL, &bench->io, &err)
+             : sinter_io_limit_create(&bench->env, bench->base, &limit, &bench->io, &err);
+    cr_assert_eq(st, SINTER_OK, "%s", err.text);
+}
+
 void
-bench_io_init(bench_io *bench, const backend *kind, bool wrapped)
+bench_io_init(bench_io *bench, const backend *kind, wrapping wrapped)
 {
     sinter_error err = SINTER_ERROR_INIT;
     sinter_io *made = NULL;
@@ -237,10 +271,9 @@ bench_io_init(bench_io *bench, const backend *kind, bool wrapped)
     sinter_env_init(&bench->env);
     cr_assert_eq(kind->make(&bench->env, &made, &err), SINTER_OK, "%s: %s", kind->name, err.text);
     bench->io = made;
-    if (wrapped) {
-        bench->base = made;
-        cr_assert_eq(sinter_io_fault_create(&bench->env, made, NULL, &bench->io, &err), SINTER_OK,
-                     "%s", err.text);
+    bench->wrapped = wrapped;
+    if (wrapped != BARE) {
+        wrap(bench);
     }
     if (kind->is_memory) {
         (void)strcpy(bench->dir, "/box");
@@ -277,7 +310,7 @@ bench_io_fini(bench_io *bench)
     emptier job = {.bench = bench, .removes = true};
     sinter_io *io = bench->io;
 
-    if (bench->base != NULL) {
+    if (bench->wrapped == IN_FAULT) {
         sinter_io_fault_set(io, NULL);
     }
     cr_expect_eq(io->ops->list(io, bench->dir, empty_one, &job, NULL), SINTER_OK);
@@ -309,15 +342,15 @@ over_all_backends(void (*body)(bench_io *bench))
     sinter_error err = SINTER_ERROR_INIT;
     const bool has_uring = sinter_io_probe_uring(&err) == SINTER_OK;
 
-    for (size_t i = 0; i < backend_count * 2; i++) {
-        const backend *kind = &backends[i / 2];
+    for (size_t i = 0; i < backend_count * 3; i++) {
+        const backend *kind = &backends[i / 3];
         bench_io bench;
 
         if (kind->is_uring && !has_uring) {
             fprintf(stderr, "left out: %s (%s)\n", kind->name, err.text);
             continue;
         }
-        bench_io_init(&bench, kind, i % 2 == 1);
+        bench_io_init(&bench, kind, (wrapping)(i % 3));
         body(&bench);
         bench_io_fini(&bench);
     }

@@ -20,19 +20,24 @@ typedef struct backend {
 extern const backend backends[];
 extern const size_t backend_count;
 
+/** What lies between a test and a backend. */
+typedef enum wrapping { BARE, IN_FAULT, IN_LIMIT } wrapping;
+
 /** A backend at work in an empty directory. */
 typedef struct bench_io {
     const backend *kind;
     sinter_env env;
-    sinter_io *base; /* what the fault wrapper wraps; NULL without one */
+    wrapping wrapped;
+    sinter_io *base; /* what the wrapper wraps; NULL without one */
     sinter_io *io;
     char dir[64];
     char path[96]; /* of path_in() */
 } bench_io;
 
-/** Make backend and directory; fails the test if it can't. `wrapped`: the fault wrapper on top. */
+/** Make backend, wrapper and directory; fails the test if it can't. The limiting wrapper cuts into
+ *  slices of a few kilobytes, and waits by a clock that goes on at once. */
 void
-bench_io_init(bench_io *bench, const backend *kind, bool wrapped);
+bench_io_init(bench_io *bench, const backend *kind, wrapping wrapped);
 /** Empty and remove the directory, release the backend. */
 void
 bench_io_fini(bench_io *bench);
@@ -45,7 +50,8 @@ path_in(bench_io *bench, const char *name);
 size_t
 name_count(bench_io *bench);
 
-/** Run `body` over each backend, plain and wrapped; names the ones that had to be left out. */
+/** Run `body` over each backend, bare and in each wrapper; names the ones that had to be left out.
+ */
 void
 over_all_backends(void (*body)(bench_io *bench));
 

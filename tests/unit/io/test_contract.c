@@ -705,7 +705,7 @@ call_sweep(bench_io *bench)
                                               SINTER_FAULT_TORN_WRITE};
     const size_t before = descriptor_count();
 
-    if (bench->base == NULL) {
+    if (bench->wrapped != IN_FAULT) {
         return;
     }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {

@@ -131,7 +131,7 @@ Test(io_io, counters_tell_what_was_moved)
         if (backends[i].is_uring && sinter_io_probe_uring(NULL) != SINTER_OK) {
             continue;
         }
-        bench_io_init(&bench, &backends[i], true);
+        bench_io_init(&bench, &backends[i], IN_FAULT);
         put_file(&bench, "a", 1, 5000);
         cr_assert_eq(bench.io->ops->open(bench.io, path_in(&bench, "a"), 0, &file, NULL),
                      SINTER_OK);

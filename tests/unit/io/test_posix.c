@@ -221,7 +221,7 @@ Test(io_posix, small_appends_cost_no_system_call_each)
     bench_io bench;
     sinter_io_file *file = NULL;
 
-    bench_io_init(&bench, &backends[0], false);
+    bench_io_init(&bench, &backends[0], BARE);
     file = begin_file(&bench);
     for (int i = 0; i < 300000; i++) {
         cr_assert_eq(file->ops->append(file, "0123456789", 10, NULL), SINTER_OK);
@@ -241,7 +241,7 @@ Test(io_posix, a_large_append_is_one_system_call_with_what_waited)
     bench_io bench;
     sinter_io_file *file = NULL;
 
-    bench_io_init(&bench, &backends[0], false);
+    bench_io_init(&bench, &backends[0], BARE);
     file = begin_file(&bench);
     cr_assert_eq(file->ops->append(file, data, 100, NULL), SINTER_OK);
     cr_assert_eq(file->ops->append(file, data, 8 << 20, NULL), SINTER_OK);
@@ -260,7 +260,7 @@ Test(io_posix, F18_a_write_without_progress_is_an_error_not_a_loop)
     bench_io bench;
 
     healthy();
-    bench_io_init(&bench, &bad, false);
+    bench_io_init(&bench, &bad, BARE);
     file = begin_file(&bench);
     cr_assert_eq(file->ops->append(file, "abc", 3, NULL), SINTER_OK);
     plan.zero_write = 1;
@@ -278,7 +278,7 @@ Test(io_posix, calls_that_are_interrupted_for_ever_fail_in_the_end)
     bench_io bench;
 
     healthy();
-    bench_io_init(&bench, &bad, false);
+    bench_io_init(&bench, &bad, BARE);
     put_file(&bench, "a", 1, 100);
     for (size_t i = 0; i < 2; i++) {
         uint8_t data[10];
@@ -310,7 +310,7 @@ Test(io_posix, each_errno_has_its_status_and_says_where)
     bench_io bench;
 
     healthy();
-    bench_io_init(&bench, &bad, false);
+    bench_io_init(&bench, &bad, BARE);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sinter_error err = SINTER_ERROR_INIT;
         sinter_io_file *file = begin_file(&bench);
@@ -341,7 +341,7 @@ Test(io_posix, F15_a_full_disk_tells_what_was_needed_and_what_was_there)
     bench_io bench;
 
     healthy();
-    bench_io_init(&bench, &bad, false);
+    bench_io_init(&bench, &bad, BARE);
     file = begin_file(&bench);
     cr_assert_eq(file->ops->append(file, "abcdefg", 7, NULL), SINTER_OK);
     fail_from(ENOSPC);
@@ -359,7 +359,7 @@ Test(io_posix, F15_on_a_small_file_system_the_partial_file_vanishes)
     uint8_t *data = calloc(1, 1 << 20);
     bench_io bench;
 
-    bench_io_init(&bench, &backends[0], false);
+    bench_io_init(&bench, &backends[0], BARE);
     if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", bench.dir, "tmpfs", 0, "size=2m") != 0) {
         fprintf(stderr, "left out: mounting is not allowed here\n");
@@ -397,7 +397,7 @@ Test(io_posix, a_file_whose_sync_failed_is_never_trusted_again)
     bench_io bench;
 
     healthy();
-    bench_io_init(&bench, &bad, false);
+    bench_io_init(&bench, &bad, BARE);
     file = begin_file(&bench);
     fail_from(EIO);
     cr_expect_eq(file->ops->sync(file, &err), SINTER_E_IO);
@@ -425,7 +425,7 @@ Test(io_posix, every_descriptor_closes_on_exec)
         if (!wanted || (backends[i].is_uring && sinter_io_probe_uring(NULL) != SINTER_OK)) {
             continue;
         }
-        bench_io_init(&bench, &backends[i], false);
+        bench_io_init(&bench, &backends[i], BARE);
         put_file(&bench, "a", 1, 10);
         files[0] = open_file(&bench, "a");
         files[1] = begin_file(&bench);
@@ -459,7 +459,7 @@ Test(io_posix, what_is_no_regular_file_is_refused_without_waiting)
     sinter_io_file *file = NULL;
     bench_io bench;
 
-    bench_io_init(&bench, &backends[0], false);
+    bench_io_init(&bench, &backends[0], BARE);
     cr_assert_eq(mkfifo(path_in(&bench, "fifo"), 0600), 0);
     cr_expect_eq(bench.io->ops->open(bench.io, path_in(&bench, "fifo"), 0, &file, &err),
                  SINTER_E_IO);
@@ -512,7 +512,7 @@ Test(io_posix, cleaning_takes_what_the_dead_left_and_nothing_of_the_living)
     pid_t child = 0;
     int status = 0;
 
-    bench_io_init(&bench, named_backend(), false);
+    bench_io_init(&bench, named_backend(), BARE);
     put_file(&bench, ".keep.sinter-tmp", 1, 1);
     put_file(&bench, ".0123456789012345678901234567890123456.sinter-tmp", 1, 1);
     child = hold_in_child(&bench);
@@ -533,7 +533,7 @@ Test(io_posix, nameless_files_leave_nothing_when_their_process_is_killed)
     bench_io bench;
     pid_t child = 0;
 
-    bench_io_init(&bench, &backends[0], false);
+    bench_io_init(&bench, &backends[0], BARE);
     child = hold_in_child(&bench);
     cr_assert_eq(kill(child, SIGKILL), 0);
     cr_assert_eq(waitpid(child, NULL, 0), child);
@@ -564,7 +564,7 @@ Test(io_posix, cleaning_beside_writers_costs_them_nothing)
     cleaner_job job = {.bench = &bench};
     pthread_t thread;
 
-    bench_io_init(&bench, named_backend(), false);
+    bench_io_init(&bench, named_backend(), BARE);
     cr_assert_eq(pthread_create(&thread, NULL, clean_on_and_on, &job), 0);
     for (int i = 0; i < FILES; i++) {
         sinter_io_file *file = begin_file(&bench);
@@ -587,7 +587,7 @@ Test(io_posix, a_seed_that_meets_its_own_leftovers_takes_the_next_name)
     bench_io bench[2];
 
     for (size_t i = 0; i < 2; i++) {
-        bench_io_init(&bench[i], named_backend(), false);
+        bench_io_init(&bench[i], named_backend(), BARE);
         bench[i].env.random_seed = 42;
     }
     for (size_t i = 0; i < 2; i++) { /* two processes with one seed in one directory */
@@ -688,7 +688,7 @@ sweep(const backend *kind, bool no_tmpfile, int sys_errno)
     size_t before = 0;
 
     healthy();
-    bench_io_init(&bench, kind, false);
+    bench_io_init(&bench, kind, BARE);
     before = descriptor_count();
     for (n = 0; n < 200; n++) {
         bool is_published = false;

@@ -379,7 +379,7 @@ Test(io_uring, F20_each_of_a_thousand_requests_completes_exactly_once)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 10000);
     for (size_t i = 0; i < 4; i++) {
         plan = (answers){.submit_refusals = 500, .submit_errno = errnos[i]};
@@ -399,7 +399,7 @@ Test(io_uring, F20_requests_that_are_put_off_are_made_again)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 10000);
     for (size_t i = 0; i < 3; i++) {
         plan = (answers){.first_result = -errnos[i], .first_count = 700};
@@ -418,7 +418,7 @@ Test(io_uring, a_kernel_that_takes_nothing_is_a_failure_not_a_hang)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 10000);
     plan = (answers){.submit_refusals = UINT64_MAX, .submit_errno = EBUSY};
     cr_expect_eq(read_many(&bench, 50, &err), SINTER_E_IO);
@@ -436,7 +436,7 @@ Test(io_uring, a_read_that_is_put_off_for_ever_fails_in_the_end)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 100);
     plan = (answers){.first_result = -EAGAIN, .first_count = UINT64_MAX};
     cr_expect_eq(read_many(&bench, 2, &err), SINTER_E_IO);
@@ -453,7 +453,7 @@ Test(io_uring, failures_of_the_device_come_out_with_file_and_offset)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 1000);
     plan = (answers){.first_result = -EIO, .first_count = 1};
     cr_expect_eq(read_many(&bench, 5, &err), SINTER_E_IO);
@@ -497,7 +497,7 @@ Test(io_uring, a_write_that_fails_later_is_told_and_never_forgotten)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     late_failure(&bench, -ENOSPC, SINTER_E_NO_SPACE, ENOSPC);
     late_failure(&bench, -EIO, SINTER_E_IO, EIO);
     late_failure(&bench, 0, SINTER_E_IO, EIO); /* F18: no progress */
@@ -517,7 +517,7 @@ Test(io_uring, direct_io_that_is_refused_in_use_goes_through_the_page_cache)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     ops = bench.io->ops;
     pattern_fill(6, 0, data, 100000);
     cr_assert_eq(ops->create(bench.io, bench.dir, SINTER_IO_DIRECT, &file, NULL), SINTER_OK);
@@ -574,7 +574,7 @@ Test(io_uring, reads_survive_the_thread_that_began_them)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 64 * job.piece);
     job.bench = &bench;
     job.data = aligned_alloc(4096, 64 * job.piece);
@@ -606,7 +606,7 @@ Test(io_uring, closing_waits_for_what_the_kernel_still_holds)
         return;
     }
     plan = (answers){0};
-    bench_io_init(&bench, &hooked, false);
+    bench_io_init(&bench, &hooked, BARE);
     put_file(&bench, "a", 7, 64 * 4096);
     plan = (answers){0};
     cr_assert_eq(bench.io->ops->open(bench.io, path_in(&bench, "a"), 0, &file, NULL), SINTER_OK);
