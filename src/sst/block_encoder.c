@@ -7,8 +7,21 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "sst/filter.h"
 
 enum { KEY_TRIAL_BLOCKS = 16 };
+
+sinter__key_packing
+sinter__key_trials_next(sinter__key_trials *trials)
+{
+    const bool is_trial = trials->blocks % KEY_TRIAL_BLOCKS == 0;
+
+    trials->blocks++;
+    if (is_trial) {
+        return SINTER__KEYS_TRIED;
+    }
+    return trials->gains ? SINTER__KEYS_PACKED : SINTER__KEYS_PLAIN;
+}
 
 sinter__sst_columns
 sinter__open_block_columns(const sinter__open_block *block)
@@ -19,6 +32,54 @@ sinter__open_block_columns(const sinter__open_block *block)
                                  .value_offsets = block->value_offsets,
                                  .sequences = block->sequences,
                                  .kinds = block->kinds};
+}
+
+size_t
+sinter__block_encoder_bound(int codec, const sinter__open_block *block)
+{
+    const size_t key_bound = sinter__sst_key_part_bound(block->rows, block->key_bytes);
+
+    return sinter__codec_bound(codec, block->value_bytes) + sinter__codec_bound(codec, key_bound) +
+           SINTER__SST_TRAILER_BYTES;
+}
+
+/** Keys of the block, as a column of one width if they have one. */
+static sinter__keys
+block_keys(const sinter__open_block *block, const sinter__sst_summary *summary)
+{
+    const bool is_fixed = summary->key_bytes.min == summary->key_bytes.max;
+
+    return (sinter__keys){.data = block->keys,
+                          .offsets = is_fixed ? NULL : block->key_offsets,
+                          .width = summary->key_bytes.min,
+                          .rows = block->rows};
+}
+
+/** Refuse what no reader would take back. */
+static sinter_status
+check_rows(sinter__block_encoder *encoder, const sinter__encoding *encoding,
+           const sinter__keys *keys, const sinter__sst_summary *summary, sinter_error *err)
+{
+    const sinter_env *env = encoder->contexts.env;
+    uint32_t row = 0;
+
+    assert(keys->rows > 0);
+    assert(keys->rows <= SINTER__SST_BLOCK_ROWS_MAX);
+    if (summary->key_bytes.max > SINTER_KEY_BYTES_MAX ||
+        summary->value_bytes.max > SINTER_VALUE_BYTES_MAX) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE,
+                           "a key has more than 1 MiB or a value more than 1 GiB");
+    }
+    if (summary->kinds_or > SINTER_KIND_DELETE) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "a row has an unknown kind");
+    }
+    SINTER__CHECK(sinter__scratch_fit(env, &encoder->prefixes, keys->rows * sizeof(uint64_t), err));
+    sinter__keys_prefixes(keys, 0, (uint64_t *)(void *)encoder->prefixes.data);
+    if (!sinter__keys_ascend(keys, (const uint64_t *)(const void *)encoder->prefixes.data, &row)) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "rows are not in ascending key order: row %llu",
+                           (unsigned long long)encoding->first_row + row);
+    }
+    return SINTER_OK;
 }
 
 /** Put the value part at `out`; without a codec it stands there already. */
@@ -48,20 +109,15 @@ put_values(sinter__block_encoder *encoder, sinter_bytes raw, uint8_t *out, sinte
     return SINTER_OK;
 }
 
-static bool
-is_key_trial(const sinter__block_encoder *encoder)
-{
-    return encoder->blocks % KEY_TRIAL_BLOCKS == 0;
-}
-
-/** Put the key part through the codec, if that gains an eighth. */
+/** Put the key part through the codec; a trial says whether that gains an eighth. */
 static sinter_status
-put_packed_keys(sinter__block_encoder *encoder, const sinter__open_block *block,
-                const sinter__sst_summary *summary, uint8_t *out, sinter__sst_entry *entry,
-                sinter_error *err)
+put_packed_keys(sinter__block_encoder *encoder, sinter__encoding *encoding,
+                const sinter__sst_summary *summary, uint8_t *out, sinter_error *err)
 {
+    const sinter__open_block *block = encoding->block;
     const sinter__sst_columns columns = sinter__open_block_columns(block);
     const size_t bound = sinter__sst_key_part_bound(block->rows, block->key_bytes);
+    sinter__sst_entry *entry = &encoding->entry;
     sinter_bytes raw = {NULL, 0};
     size_t stored = 0;
 
@@ -71,10 +127,8 @@ put_packed_keys(sinter__block_encoder *encoder, const sinter__open_block *block,
     assert(raw.size <= bound);
     SINTER__CHECK(
         sinter__codec_encode(&encoder->contexts, encoder->choice, raw, out, &stored, err));
-    if (is_key_trial(encoder)) {
-        encoder->keys_are_packed = stored + raw.size / 8 < raw.size;
-    }
-    if (encoder->keys_are_packed && stored < raw.size) {
+    encoding->keys_gain = stored + raw.size / 8 < raw.size;
+    if ((encoding->keys_gain || encoding->packing == SINTER__KEYS_PACKED) && stored < raw.size) {
         entry->key_codec = (uint8_t)encoder->choice.codec;
     } else {
         memcpy(out, raw.data, raw.size);
@@ -86,17 +140,16 @@ put_packed_keys(sinter__block_encoder *encoder, const sinter__open_block *block,
 }
 
 static sinter_status
-put_keys(sinter__block_encoder *encoder, const sinter__open_block *block,
-         const sinter__sst_summary *summary, uint8_t *out, sinter__sst_entry *entry,
-         sinter_error *err)
+put_keys(sinter__block_encoder *encoder, sinter__encoding *encoding,
+         const sinter__sst_summary *summary, uint8_t *out, sinter_error *err)
 {
-    const bool may_pack = encoder->choice.codec != SINTER_CODEC_NONE;
+    sinter__sst_entry *entry = &encoding->entry;
 
     entry->key_codec = SINTER_CODEC_NONE;
-    if (may_pack && (is_key_trial(encoder) || encoder->keys_are_packed)) {
-        SINTER__CHECK(put_packed_keys(encoder, block, summary, out, entry, err));
+    if (encoder->choice.codec != SINTER_CODEC_NONE && encoding->packing != SINTER__KEYS_PLAIN) {
+        SINTER__CHECK(put_packed_keys(encoder, encoding, summary, out, err));
     } else {
-        const sinter__sst_columns columns = sinter__open_block_columns(block);
+        const sinter__sst_columns columns = sinter__open_block_columns(encoding->block);
 
         entry->key_raw = (uint32_t)sinter__sst_put_key_part(out, &columns, summary);
         entry->key_stored = entry->key_raw;
@@ -105,33 +158,51 @@ put_keys(sinter__block_encoder *encoder, const sinter__open_block *block,
     return SINTER_OK;
 }
 
+static sinter_status
+make_filter(const sinter__block_encoder *encoder, sinter__encoding *encoding,
+            const sinter__keys *keys, sinter_error *err)
+{
+    const size_t size = sinter__filter_bytes(keys->rows, encoder->filter_bits);
+
+    SINTER__CHECK(sinter__scratch_fit(encoder->contexts.env, encoding->filter, size, err));
+    sinter__filter_put(encoding->filter->data, keys, encoder->filter_bits);
+    encoding->entry.filter_size = (uint32_t)size;
+    return SINTER_OK;
+}
+
 sinter_status
-sinter__block_encoder_put(sinter__block_encoder *encoder, sinter__open_block *block,
-                          const sinter__sst_summary *summary, sinter__sst_entry *entry,
+sinter__block_encoder_run(sinter__block_encoder *encoder, sinter__encoding *encoding,
                           sinter_error *err)
 {
-    const int codec = encoder->choice.codec;
-    const size_t key_bound = sinter__sst_key_part_bound(block->rows, block->key_bytes);
-    const size_t bound = sinter__codec_bound(codec, block->value_bytes) +
-                         sinter__codec_bound(codec, key_bound) + SINTER__SST_TRAILER_BYTES;
-    uint8_t *out = NULL;
+    const sinter__open_block *block = encoding->block;
+    const sinter__sst_columns columns = sinter__open_block_columns(block);
+    sinter__sst_entry *entry = &encoding->entry;
+    uint8_t *out = encoding->out;
+    sinter__sst_summary summary;
+    sinter__keys keys;
 
     assert(block->rows > 0 && block->rows <= SINTER__SST_BLOCK_ROWS_MAX);
     assert(block->raw == block->key_bytes + block->value_bytes);
-    SINTER__CHECK(sinter__sst_sink_reserve(encoder->sink, bound, &out, err));
-    if (codec == SINTER_CODEC_NONE) {
-        block->values = out;
-    }
-    entry->offset = sinter__sst_sink_offset(encoder->sink);
-    entry->streams = 1;
+    sinter__sst_summarize(&columns, &summary);
+    keys = block_keys(block, &summary);
+    SINTER__CHECK(check_rows(encoder, encoding, &keys, &summary, err));
+    *entry = (sinter__sst_entry){
+        .rows = block->rows,
+        .retracts = summary.retracts,
+        .key_bytes = block->key_bytes,
+        .sequence_min = summary.sequence_min,
+        .sequence_max = summary.sequence_max,
+        .first_key = sinter__keys_at(&keys, 0),
+        .last_key = sinter__keys_at(&keys, keys.rows - 1),
+        .streams = 1,
+    };
     SINTER__CHECK(
         put_values(encoder, (sinter_bytes){block->values, block->value_bytes}, out, entry, err));
     out += entry->value_stored;
-    SINTER__CHECK(put_keys(encoder, block, summary, out, entry, err));
+    SINTER__CHECK(put_keys(encoder, encoding, &summary, out, err));
     out += entry->key_stored;
     sinter__sst_put_trailer(out, entry);
-    encoder->blocks++;
-    return sinter__sst_sink_commit(encoder->sink, (size_t)sinter__sst_entry_stored(entry), err);
+    return encoder->filter_bits == 0 ? SINTER_OK : make_filter(encoder, encoding, &keys, err);
 }
 
 void
@@ -141,6 +212,7 @@ sinter__block_encoder_fini(sinter__block_encoder *encoder)
 
     if (env != NULL) {
         sinter__scratch_fini(env, &encoder->key_part);
+        sinter__scratch_fini(env, &encoder->prefixes);
         sinter__codec_fini(&encoder->contexts);
     }
 }

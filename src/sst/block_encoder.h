@@ -1,38 +1,75 @@
 /*
- * Turns the open block of a writer into stored bytes at the end of its sink.
+ * Turns a filled block into stored bytes, its index entry and its key filter.
  */
 #ifndef SINTER_SST_BLOCK_ENCODER_H
 #define SINTER_SST_BLOCK_ENCODER_H
 
 #include "sst/codec.h"
 #include "sst/open_block.h"
-#include "sst/sink.h"
 
-/** Zeroed with `sink`, `choice` and `contexts.env` set is ready. Confined. */
+/** Working memory of one thread that encodes. Zeroed with `choice`, `filter_bits` and
+ *  `contexts.env` set is ready. Confined. */
 typedef struct sinter__block_encoder {
-    sinter__sst_sink *sink; /* borrowed */
     sinter__codec_choice choice;
+    uint32_t filter_bits; /* per key; 0: no filter */
     sinter__codec contexts;
     sinter__scratch key_part; /* raw, before the codec */
-    uint64_t blocks;          /* encoded so far */
-    bool keys_are_packed;     /* the last trial found the codec worth it for keys */
+    sinter__scratch prefixes;
 } sinter__block_encoder;
+
+/** What the codec does with the keys of a block. */
+typedef enum sinter__key_packing {
+    SINTER__KEYS_PLAIN,
+    SINTER__KEYS_PACKED,
+    SINTER__KEYS_TRIED /* packed if that gains enough, which is then told */
+} sinter__key_packing;
+
+/** Which blocks of a file try the codec on their keys, and what the last trial said. Zeroed is
+ *  before the first block. */
+typedef struct sinter__key_trials {
+    uint64_t blocks; /* that were asked for */
+    bool gains;
+} sinter__key_trials;
+
+/** What the next block does, without codec too. After SINTER__KEYS_TRIED the outcome is put into
+ *  `gains` before this is called again. */
+sinter__key_packing
+sinter__key_trials_next(sinter__key_trials *trials);
+
+/** A block to be encoded, and what came of it. */
+typedef struct sinter__encoding {
+    const sinter__open_block *block; /* rows; without a codec its values stand at `out` */
+    uint64_t first_row;              /* rows of the file before the block, for messages */
+    sinter__key_packing packing;
+    uint8_t *out;            /* room for sinter__block_encoder_bound() bytes */
+    sinter__scratch *filter; /* where the filter is made */
+    sinter__sst_entry entry; /* out: all but the offset; its keys point into the block */
+    bool keys_gain;          /* out: of a trial */
+} sinter__encoding;
 
 /** The columns of a block, to be looked through or encoded. */
 sinter__sst_columns
 sinter__open_block_columns(const sinter__open_block *block);
 
+/** Room that encoding a block may need, with what packing writes over. */
+size_t
+sinter__block_encoder_bound(int codec, const sinter__open_block *block);
+
 /**
- * Put value part, key part and trailer into the sink. Without a codec the values must stand where
- * the sink reserves room next; `block->values` follows if the sink moves.
- *
- * @param entry  offset, sizes, codecs, checksums and streams are filled in
- * @return       SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (the budget), or as the io
+ * Check the rows of a block, which has some, and put value part, key part and trailer.
+ * @return SINTER_OK; SINTER_E_INVALID (rows out of order, an unknown kind); SINTER_E_TOO_LARGE (a
+ *         key or value, the budget); SINTER_E_NOMEM
  */
 sinter_status
-sinter__block_encoder_put(sinter__block_encoder *encoder, sinter__open_block *block,
-                          const sinter__sst_summary *summary, sinter__sst_entry *entry,
+sinter__block_encoder_run(sinter__block_encoder *encoder, sinter__encoding *encoding,
                           sinter_error *err);
+
+/** The filter of an encoded block; empty if it has none. */
+static inline sinter_bytes
+sinter__encoding_filter(const sinter__encoding *encoding)
+{
+    return (sinter_bytes){encoding->filter->data, encoding->entry.filter_size};
+}
 
 void
 sinter__block_encoder_fini(sinter__block_encoder *encoder);

@@ -11,7 +11,6 @@
 #include "base/hash.h"
 #include "sinter/version.h"
 #include "sst/file.h"
-#include "sst/filter.h"
 #include "sst/properties.h"
 
 enum {
@@ -89,35 +88,6 @@ check_above_last(const sinter__file_writer *self, sinter_bytes first_key, sinter
     return SINTER_OK;
 }
 
-/** Refuse what no reader would take back. */
-static sinter_status
-check_block(sinter__file_writer *self, const sinter__keys *keys, const sinter__sst_summary *summary,
-            sinter_error *err)
-{
-    uint32_t row = 0;
-
-    assert(keys->rows > 0);
-    assert(keys->rows <= SINTER__SST_BLOCK_ROWS_MAX);
-    if (summary->key_bytes.max > SINTER_KEY_BYTES_MAX ||
-        summary->value_bytes.max > SINTER_VALUE_BYTES_MAX) {
-        return SINTER__ERR_AT(err, SINTER_E_TOO_LARGE, self->path, -1,
-                              "a key has more than 1 MiB or a value more than 1 GiB");
-    }
-    if (summary->kinds_or > SINTER_KIND_DELETE) {
-        return SINTER__ERR_AT(err, SINTER_E_INVALID, self->path, -1, "a row has an unknown kind");
-    }
-    SINTER__CHECK(check_above_last(self, sinter__keys_at(keys, 0), err));
-    SINTER__CHECK(
-        sinter__scratch_fit(self->env, &self->prefixes, keys->rows * sizeof(uint64_t), err));
-    sinter__keys_prefixes(keys, 0, (uint64_t *)(void *)self->prefixes.data);
-    if (!sinter__keys_ascend(keys, (const uint64_t *)(const void *)self->prefixes.data, &row)) {
-        return SINTER__ERR_AT(err, SINTER_E_INVALID, self->path, -1,
-                              "rows are not in ascending key order: row %llu",
-                              (unsigned long long)self->sums.row_count + row);
-    }
-    return SINTER_OK;
-}
-
 /** Count an entry in the file's sums, and keep its last key. */
 static sinter_status
 count_entry(sinter__file_writer *self, const sinter__sst_entry *entry, sinter_error *err)
@@ -149,32 +119,6 @@ count_entry(sinter__file_writer *self, const sinter__sst_entry *entry, sinter_er
     return SINTER_OK;
 }
 
-static sinter_status
-make_filter(sinter__file_writer *self, const sinter__keys *keys, sinter_bytes *out,
-            sinter_error *err)
-{
-    if (self->filter_bits == 0) {
-        return SINTER_OK;
-    }
-    out->size = sinter__filter_bytes(keys->rows, self->filter_bits);
-    SINTER__CHECK(sinter__scratch_fit(self->env, &self->filter, out->size, err));
-    sinter__filter_put(self->filter.data, keys, self->filter_bits);
-    out->data = self->filter.data;
-    return SINTER_OK;
-}
-
-/** Keys of the open block, as a column of one width if they have one. */
-static sinter__keys
-block_keys(const sinter__open_block *block, const sinter__sst_summary *summary)
-{
-    const bool is_fixed = summary->key_bytes.min == summary->key_bytes.max;
-
-    return (sinter__keys){.data = block->keys,
-                          .offsets = is_fixed ? NULL : block->key_offsets,
-                          .width = summary->key_bytes.min,
-                          .rows = block->rows};
-}
-
 /** Give memory back that only an unusually large block needed. */
 static void
 release_excess(sinter__file_writer *self)
@@ -190,38 +134,54 @@ release_excess(sinter__file_writer *self)
     }
 }
 
+/** Give an encoded block, which stands at the end of the sink, its place in the file. */
+static sinter_status
+append_encoded(sinter__file_writer *self, sinter__encoding *encoding, sinter_error *err)
+{
+    sinter__sst_entry *entry = &encoding->entry;
+
+    SINTER__CHECK(check_above_last(self, entry->first_key, err));
+    entry->offset = sinter__sst_sink_offset(&self->sink);
+    SINTER__CHECK(
+        sinter__sst_sink_commit(&self->sink, (size_t)sinter__sst_entry_stored(entry), err));
+    SINTER__CHECK(
+        sinter__index_writer_add(&self->index, entry, sinter__encoding_filter(encoding), err));
+    return count_entry(self, entry, err);
+}
+
+/** Encode the open block straight into the output buffer. */
+static sinter_status
+write_block(sinter__file_writer *self, sinter_error *err)
+{
+    sinter__open_block *block = &self->block;
+    const size_t bound = sinter__block_encoder_bound(self->codec, block);
+    sinter__encoding encoding = {.block = block,
+                                 .first_row = self->sums.row_count,
+                                 .packing = sinter__key_trials_next(&self->trials),
+                                 .filter = &self->filter};
+
+    SINTER__CHECK(sinter__sst_sink_reserve(&self->sink, bound, &encoding.out, err));
+    if (self->codec == SINTER_CODEC_NONE) {
+        block->values = encoding.out; /* the sink may have moved */
+    }
+    SINTER__CHECK(sinter__block_encoder_run(&self->encoder, &encoding, err));
+    if (encoding.packing == SINTER__KEYS_TRIED) {
+        self->trials.gains = encoding.keys_gain;
+    }
+    SINTER__CHECK(append_encoded(self, &encoding, err));
+    sinter__open_block_reset(block);
+    release_excess(self);
+    return SINTER_OK;
+}
+
 sinter_status
 sinter__file_writer_end_block(sinter__file_writer *self, sinter_error *err)
 {
-    sinter__open_block *block = &self->block;
-    const sinter__sst_columns columns = sinter__open_block_columns(block);
-    sinter_bytes filter = {NULL, 0};
-    sinter__sst_summary summary;
-    sinter__sst_entry entry;
-    sinter__keys keys;
-
-    if (block->rows == 0) {
+    if (self->block.rows == 0) {
         return SINTER_OK;
     }
-    sinter__sst_summarize(&columns, &summary);
-    keys = block_keys(block, &summary);
-    SINTER__CHECK(check_block(self, &keys, &summary, err));
-    entry = (sinter__sst_entry){
-        .rows = block->rows,
-        .retracts = summary.retracts,
-        .key_bytes = block->key_bytes,
-        .sequence_min = summary.sequence_min,
-        .sequence_max = summary.sequence_max,
-        .first_key = sinter__keys_at(&keys, 0),
-        .last_key = sinter__keys_at(&keys, keys.rows - 1),
-    };
-    SINTER__CHECK(sinter__block_encoder_put(&self->encoder, block, &summary, &entry, err));
-    SINTER__CHECK(make_filter(self, &keys, &filter, err));
-    SINTER__CHECK(sinter__index_writer_add(&self->index, &entry, filter, err));
-    SINTER__CHECK(count_entry(self, &entry, err));
-    sinter__open_block_reset(block);
-    block->raw_limit = 0; /* the next row makes room first */
-    release_excess(self);
+    SINTER__CHECK(write_block(self, err));
+    self->block.raw_limit = 0; /* the next row makes room first */
     return SINTER_OK;
 }
 
@@ -329,9 +289,9 @@ set_up(sinter__file_writer *self, const sinter_write_options *options, sinter_er
     self->sink.env = env;
     self->index.sink = &self->sink;
     self->index.page_bytes = SINTER__SST_PAGE_TARGET_BYTES;
-    self->encoder.sink = &self->sink;
     self->encoder.choice =
         (sinter__codec_choice){.codec = options->codec, .level = options->codec_level};
+    self->encoder.filter_bits = options->filter_bits_per_key;
     self->encoder.contexts.env = env;
     self->block.env = env;
     SINTER__CHECK(sinter__strdup(env, options->key_types, &self->key_types, err));
@@ -396,7 +356,6 @@ sinter__file_writer_fini(sinter__file_writer *self)
     sinter__index_writer_fini(&self->index);
     sinter__block_encoder_fini(&self->encoder);
     sinter__open_block_fini(&self->block);
-    sinter__scratch_fini(env, &self->prefixes);
     sinter__scratch_fini(env, &self->filter);
     sinter__scratch_fini(env, &self->min_key);
     sinter__scratch_fini(env, &self->last_key);

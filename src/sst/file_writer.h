@@ -24,8 +24,8 @@ typedef struct sinter__file_writer {
     sinter__sst_sink sink;
     sinter__index_writer index;
     sinter__block_encoder encoder;
+    sinter__key_trials trials;
     sinter__open_block block;
-    sinter__scratch prefixes;
     sinter__scratch filter;
     sinter__scratch min_key;
     sinter__scratch last_key; /* of the last block that was written */
