@@ -39,11 +39,13 @@ def chart(results, peer):
             body.append(text(LEFT - 8, y + BAR - 2, workload, "end", 13, "bold"))
         body.extend(bar(y, each["codec"], each["ratios"][peer], scale))
         y += BAR + 2
-    for times in range(0, int(most) + 1, 1 if most < 10 else 2):
+    step = next(each for each in (1, 2, 5, 10, 20, 50, 100) if most < 16 * each or each == 100)
+    for times in sorted({1, *range(0, int(most) + 1, step)}):
         x = LEFT + times * scale
         body.insert(0, f'<line x1="{x:.1f}" y1="{TOP - 6}" x2="{x:.1f}" y2="{y + 4:.1f}" stroke='
                        f'"{"#c0392b" if times == 1 else "#dddddd"}"/>')
-        body.append(text(x, y + 18, f"{times}x", "middle", 11))
+        if times % step == 0:
+            body.append(text(x, y + 18, f"{times}x", "middle", 11))
     title = text(LEFT, 20, f"Records per CPU second, times {peer}", size=15, weight="bold")
     note = text(LEFT, 38, f"div {rows[0]['div']}, one thread; bars are medians, lines the range of "
                 f"{rows[0]['rounds']} rounds", size=11)

@@ -20,10 +20,18 @@ ENGINES = {
     "rocksdb64k": ("rocksdb_bench", 64),
     "rocksdb4k": ("rocksdb_bench", 4),
     "leveldb": ("leveldb_bench", 64),
+    "paimon-avro": ("paimon_avro", 64),  # these three have blocks of their own
+    "paimon-parquet": ("paimon_parquet", 64),
+    "paimon-orc": ("paimon_orc", 64),
     "limit": ("limit_bench", 64),
 }
-PEERS = ("rocksdb64k", "rocksdb4k", "leveldb")
-NO_CODEC = {"leveldb": ("zstd1", "zstd3")}  # its snappy stands in for lz4
+PEERS = ("rocksdb64k", "rocksdb4k", "leveldb", "paimon-avro", "paimon-parquet")
+MORE_PEERS = ("paimon-orc",)  # not part of "all"
+NO_CODEC = {
+    "leveldb": ("zstd1", "zstd3"),  # its snappy stands in for lz4
+    "paimon-avro": ("lz4",),
+}
+SERVED = ("paimon-avro", "paimon-parquet", "paimon-orc")  # one warm process for all rounds
 NO_LIMIT = ("W7",)  # the limit program knows keys of one width only
 LEVELDB_HEADERS = ("/usr/include/leveldb", "/usr/local/include/leveldb")
 ROCKSDB_HEADERS = ("/usr/include/rocksdb", "/usr/local/include/rocksdb")
@@ -64,6 +72,8 @@ def call(command, **keywords):
                               **keywords).stdout
     except FileNotFoundError as error:
         raise Failure(f"{command[0]} is not installed") from error
+    except subprocess.TimeoutExpired as error:
+        raise Failure(f"{' '.join(command)} took more than {error.timeout} s") from error
     except subprocess.CalledProcessError as error:
         print(error.stdout, end="")
         raise Failure(f"{' '.join(command)} ended with status {error.returncode}") from error
@@ -184,6 +194,28 @@ def settings(**changes):
     return argparse.Namespace(**{"div": 4, "threads": 1, "io": "auto", **changes})
 
 
+class Served:
+    """A process that stays warm: it compacts into each folder that it is told, one a line."""
+
+    def __init__(self, command):
+        self.command = command
+        self.process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+
+    def compact(self, output):
+        try:
+            print(output, file=self.process.stdin, flush=True)
+        except BrokenPipeError:
+            pass  # it ended; what follows says so
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failure(f"{' '.join(self.command)} ended with status {self.process.wait()}")
+        return json.loads(line)
+
+    def close(self):
+        self.process.communicate()
+
+
 class Bench:
     """One workload with one codec: its inputs, and single compactions of them."""
 
@@ -196,6 +228,7 @@ class Bench:
         self.io = arguments.io
         self.directory = os.path.abspath(directory)
         self.cores = cores_for(arguments.threads)
+        self.served = {}
         self.expected = last_json(call([programs.path("workload_check"), "--div", str(self.div),
                                         workload]))
 
@@ -215,14 +248,40 @@ class Bench:
             for name in os.listdir(self.directory):
                 if name.startswith(stem):
                     shutil.rmtree(os.path.join(self.directory, name))
-            call([self.programs.path(engine.program), "build", "--workload", self.workload,
-                  "--div", str(self.div), "--codec", self.codec, "--block-kib",
-                  str(engine.block_kib), "--dir", path + ".part"])
+            made = call([self.programs.path(engine.program), "build", "--workload", self.workload,
+                         "--div", str(self.div), "--codec", self.codec, "--block-kib",
+                         str(engine.block_kib), "--dir", path + ".part"])
+            self._check_inputs(engine, made)
             os.rename(path + ".part", path)
-        for name in os.listdir(path):
-            with open(os.path.join(path, name), "rb") as file:
-                while file.read(1 << 20):
-                    pass
+        for folder, _, names in os.walk(path):
+            for name in names:
+                with open(os.path.join(folder, name), "rb") as file:
+                    while file.read(1 << 20):
+                        pass
+
+    def _check_inputs(self, engine, made):
+        """A program with a generator of its own tells the hash of what it made."""
+        if made:
+            self._check(engine, last_json(made), ("records", "bytes_in", "in_fnv"))
+
+    def _check(self, engine, found, keys):
+        for key in keys:
+            if found[key] != self.expected[key]:
+                raise Failure(f"{engine.name} {self.workload} {self.codec}: {key} is {found[key]},"
+                              f" expected {self.expected[key]}")
+
+    def close(self):
+        """End the processes that stayed."""
+        for served in self.served.values():
+            served.close()
+
+    def _compact(self, engine, command, output):
+        if engine.name not in SERVED:
+            return last_json(call([*command, "--out", output]))
+        if engine.name not in self.served:
+            self.served[engine.name] = Served(
+                ["serve" if each == "compact" else each for each in command])
+        return self.served[engine.name].compact(output)
 
     def _layout(self, engine):
         return ["--codec", self.codec, "--block-kib", str(engine.block_kib)]
@@ -231,23 +290,18 @@ class Bench:
         """Read an output back; its hash."""
         found = last_json(call([self.programs.path(engine.program), "verify", "--dir", output]
                                + self._layout(engine)))
-        for key in ("live", "bytes_out", "out_fnv"):
-            if found[key] != self.expected[key]:
-                raise Failure(f"{engine.name} {self.workload} {self.codec}: {key} is {found[key]},"
-                              f" expected {self.expected[key]}")
+        self._check(engine, found, ("live", "bytes_out", "out_fnv"))
         return found["out_fnv"]
 
     def compact(self, engine):
-        """One compaction in a fresh process on its own core; its output is verified."""
-        inputs = self.inputs(engine)
+        """One compaction on its own core, in a fresh process but for SERVED; its output is
+        verified."""
+        command = ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact",
+                   "--dir", self.inputs(engine), "--threads", str(self.threads), "--io", self.io]
         output = os.path.join(self.directory, f"output-{os.getpid()}")
         shutil.rmtree(output, ignore_errors=True)
         try:
-            result = last_json(call(
-                ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact",
-                 "--dir", inputs, "--out", output, "--threads", str(self.threads),
-                 "--io", self.io]
-                + self._layout(engine) + engine.words))
+            result = self._compact(engine, command + self._layout(engine) + engine.words, output)
             result["out_fnv"] = self.verify(engine, output)
         finally:
             shutil.rmtree(output, ignore_errors=True)

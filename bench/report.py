@@ -119,7 +119,7 @@ def print_table(result):
     print(f"\n{result['workload']} {result['codec']} div {result['div']}, {result['rounds']} rounds"
           f", {environment['file_system']}, {environment['processor']},"
           f" {environment['commit']}")
-    print(f"{'':12}{'records/CPU s':>14}{'CPU s/GB':>10}{'MB/s':>8}{'wall s':>9}{'MiB':>7}"
+    print(f"{'':15}{'records/CPU s':>14}{'CPU s/GB':>10}{'MB/s':>8}{'wall s':>9}{'MiB':>7}"
           f"{'MB in':>9}{'MB out':>9}{'passed':>11}  ratio of CPU (range)")
     for name, row, ratios in table_rows(result):
         passed = f"{row['blocks_passed']}/{row['blocks_in']}" if row["blocks_in"] else "-"
@@ -128,15 +128,15 @@ def print_table(result):
             shown = (f"{ratios['cpu_median']:.2f} ({ratios['cpu_min']:.2f}-"
                      f"{ratios['cpu_max']:.2f})")
         noisy = " ~" if row["cpu_spread"] > NOISY else ""
-        print(f"{name:12}{row['records_per_cpu_s']:14,}{row['cpu_s_per_gb']:10.3f}"
+        print(f"{name:15}{row['records_per_cpu_s']:14,}{row['cpu_s_per_gb']:10.3f}"
               f"{row['raw_bytes_in'] / row['wall_s'] / 1e6:8.0f}{row['wall_s']:9.3f}"
               f"{row['rss_mib']:7.1f}{row['bytes_in'] / 1e6:9.1f}{row['bytes_out'] / 1e6:9.1f}"
               f"{passed:>11}  {shown}{noisy}")
-    print(f"{'':12}verified: {result['sinter']['out_fnv']}; peers: "
+    print(f"{'':15}verified: {result['sinter']['out_fnv']}; peers: "
           + (", ".join(f"{name} is {peer['library']}" for name, peer in result["peers"].items())
              or "none") + f"; io of sinter: {result['sinter']['io']},"
           f" {result['sinter']['io_ring_calls']} calls through a ring")
-    print("            ratio of a peer: its CPU time by sinter's; of the limit: sinter's by it;"
+    print(f"{'':15}ratio of a peer: its CPU time by sinter's; of the limit: sinter's by it;"
           " ~ repetitions differ by more than 10 %", flush=True)
 
 
