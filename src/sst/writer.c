@@ -17,6 +17,7 @@ typedef struct sst_writer {
     sinter_writer base;
     sinter__file_writer file;
     bool no_pass;
+    bool has_refused; /* the last block asked about, because the open one was small */
     bool is_finished;
     sinter_status failed; /* a failed append: the file can't be finished any more */
 } sst_writer;
@@ -199,17 +200,28 @@ writer_append(sinter_writer *writer, const sinter_range *ranges, size_t count, u
 }
 /* NOLINTEND(readability-function-size) */
 
+/* Is the open block empty, or large enough to be closed? A small one takes the rows of the block
+ * that is asked about, but not twice in a row: blocks of one size leave it as small as it was, and
+ * none of them would ever pass. */
+static bool
+may_close(sst_writer *self)
+{
+    const bool is_small =
+        self->file.block.rows > 0 && self->file.block.raw < self->file.block_bytes / 4;
+
+    self->has_refused = is_small && !self->has_refused;
+    return !self->has_refused;
+}
+
 /* Worth keeping: see design 4.4, last point. */
 static bool
 writer_accepts(sinter_writer *writer, const sinter_block_info *info)
 {
-    const sst_writer *self = self_of(writer);
-    const uint64_t target = self->file.block_bytes;
+    sst_writer *self = self_of(writer);
 
     assert(!self->is_finished);
     return !self->no_pass && info->is_whole && info->format_tag == self->file.format_tag &&
-           (self->file.block.rows == 0 || self->file.block.raw >= target / 4) &&
-           (info->raw_bytes >= target / 2 || info->is_last);
+           (info->raw_bytes >= self->file.block_bytes / 2 || info->is_last) && may_close(self);
 }
 
 static uint64_t

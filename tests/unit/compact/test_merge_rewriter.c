@@ -273,6 +273,39 @@ Test(field_faults, f12_a_second_pass_over_full_files_rewrites_nothing)
     }
 }
 
+/* Rows put in between leave an open block that is smaller than a quarter, and all blocks behind are
+ * of one size. */
+Test(compact_merge_rewriter, blocks_behind_a_small_rest_pass)
+{
+    sinter_file_meta unit[UNIT_MAX];
+    sinter_compact_task task;
+
+    for (unsigned more = 1; more <= 6; more++) {
+        sinter_compact_result *result = NULL;
+        const sinter_compact_counters *c = NULL;
+        world w;
+
+        world_init(&w, false, NULL);
+        w.options.block_bytes = 2000;
+        w.write.block_bytes = 2000;
+        w.options.codec = SINTER_CODEC_ZSTD;
+        w.write.codec = SINTER_CODEC_ZSTD;
+        world_add_rows(&w, 1, 0, 2, 1000, 1, 100);
+        world_add_rows(&w, 0, 201, 2, more, 5001, 100);
+        world_task(&w, NULL, 0, unit, &task);
+        task.output_level = 5;
+        task.drop_delete = true;
+        cr_assert_eq(world_run(&w, &task, &result, NULL), SINTER_OK);
+        c = sinter_compact_result_counters(result);
+        cr_expect_gt(c->merge.blocks_passed, 40, "%u: %" PRIu64, more, c->merge.blocks_passed);
+        cr_expect_eq(c->merge.records_out, 1000 + more);
+        world_apply(&w, result);
+        world_expect_model(&w, &newest, "passed");
+        sinter_compact_result_destroy(result);
+        world_fini(&w);
+    }
+}
+
 Test(compact_merge_rewriter, blocks_that_meet_nothing_pass_as_they_are)
 {
     sinter_file_meta unit[UNIT_MAX];

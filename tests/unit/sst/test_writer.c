@@ -550,6 +550,8 @@ Test(sst_writer, a_block_after_a_nearly_empty_one_is_not_accepted)
         SINTER_OK);
     cr_assert_eq(append_whole(writer, sinter_batch_builder_batch(builder), NULL), SINTER_OK);
     cr_expect_not(writer->ops->accepts(writer, &info), "a tenth is open");
+    cr_expect(writer->ops->accepts(writer, &info), "not twice in a row");
+    cr_expect_not(writer->ops->accepts(writer, &info), "a tenth is open");
     sinter_batch_builder_reset(builder);
     cr_assert_eq(
         sinter_batch_builder_add(builder, SST_BYTES("b"), 0, 0, (sinter_bytes){value, 150}, NULL),
