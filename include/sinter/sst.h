@@ -61,6 +61,8 @@ typedef struct sinter_sst_block {
     int32_t key_codec, value_codec;
     int64_t sequence_min, sequence_max;
     sinter_bytes first_key, last_key;
+    uint64_t key_bytes;    /* of all keys, without other columns and before front coding */
+    bool keys_front_coded; /* stored as what differs from the key before */
 } sinter_sst_block;
 
 /**

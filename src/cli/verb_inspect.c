@@ -125,7 +125,8 @@ add_block(void *ctx, const sinter_sst_block *block)
     cli_table_cell(&blocks->table, "%" PRIu64, block->offset);
     cli_table_cell(&blocks->table, "%s", cli_count_text(block->row_count, a));
     cli_table_cell(&blocks->table, "%s", cli_count_text(block->retract_count, a));
-    cli_table_cell(&blocks->table, "%" PRIu64 " > %" PRIu64, block->key_raw_bytes,
+    cli_table_cell(&blocks->table, "%s%" PRIu64 " > %" PRIu64,
+                   block->keys_front_coded ? "front-coded " : "", block->key_raw_bytes,
                    block->key_stored_bytes);
     cli_table_cell(&blocks->table, "%" PRIu64 " > %" PRIu64, block->value_raw_bytes,
                    block->value_stored_bytes);

@@ -292,6 +292,7 @@ put_block(void *ctx, const sinter_sst_block *block)
     sinter__doc_put_count(writer, object, "key_raw_bytes", block->key_raw_bytes);
     sinter__doc_put_count(writer, object, "key_stored_bytes", block->key_stored_bytes);
     sinter__doc_put_string(writer, object, "key_compression", sinter_codec_name(block->key_codec));
+    sinter__doc_put_bool(writer, object, "keys_front_coded", block->keys_front_coded);
     sinter__doc_put_count(writer, object, "value_raw_bytes", block->value_raw_bytes);
     sinter__doc_put_count(writer, object, "value_stored_bytes", block->value_stored_bytes);
     sinter__doc_put_string(writer, object, "value_compression",

@@ -1,8 +1,9 @@
 /*
  * Raw key part: a header that names base and width of each integer column, the packed columns in
- * the order key lengths, sequences, kinds, value lengths, then the keys back to back. Raw value
- * part: the values back to back. A column of equal values has width 0 and no bytes, so keys of
- * one width and values of one length cost nothing.
+ * the order key lengths, sequences, kinds, value lengths, shared lengths of front-coded keys, then
+ * the keys back to back, or what front coding leaves of them. Raw value part: the values back to
+ * back. A column of equal values has width 0 and no bytes, so keys of one width and values of one
+ * length cost nothing.
  */
 #include "sst/block.h"
 
@@ -10,9 +11,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "sst/front.h"
 #include "sst/pack.h"
 
-enum { COLUMN_COUNT = 4, KINDS_ALL = 3 };
+enum { COLUMN_COUNT = 4, KINDS_ALL = 3, LENGTH_WIDTH_MAX = 31 };
 
 static void
 lengths_extent(const uint32_t *offsets, uint32_t rows, sinter__sst_extent *out)
@@ -64,7 +66,7 @@ sinter__sst_summarize(const sinter__sst_columns *columns, sinter__sst_summary *o
 size_t
 sinter__sst_key_part_bound(uint32_t rows, size_t key_bytes)
 {
-    const size_t row_bytes = sizeof(uint32_t) + sizeof(int64_t) + 1 + sizeof(uint32_t);
+    const size_t row_bytes = sizeof(uint32_t) * 3 + sizeof(int64_t) + 1;
 
     return SINTER__SST_KEY_HEADER_BYTES + rows * row_bytes + key_bytes +
            (size_t)2 * SINTER__SST_SLACK_BYTES;
@@ -82,6 +84,8 @@ sinter__sst_put_key_part(uint8_t *out, const sinter__sst_columns *columns,
     const uint32_t kind_width = summary->kinds_equal ? 0 : sinter__pack_width(summary->kinds_or);
     const uint32_t value_width =
         sinter__pack_width(summary->value_bytes.max - summary->value_bytes.min);
+    const uint32_t shared_width =
+        columns->shared == NULL ? 0 : sinter__pack_width(columns->shared_max);
     uint8_t *p = out + SINTER__SST_KEY_HEADER_BYTES;
 
     assert(summary->kinds_or <= KINDS_ALL);
@@ -91,6 +95,7 @@ sinter__sst_put_key_part(uint8_t *out, const sinter__sst_columns *columns,
     out[5] = (uint8_t)sequence_width;
     out[6] = (uint8_t)kind_width;
     out[7] = (uint8_t)value_width;
+    out[9] = (uint8_t)shared_width;
     sinter__put_le64(out + 16, summary->key_bytes.min);
     sinter__put_le64(out + 24, (uint64_t)summary->sequence_min);
     sinter__put_le64(out + 32, summary->kinds_equal ? columns->kinds[0] : 0u);
@@ -101,8 +106,13 @@ sinter__sst_put_key_part(uint8_t *out, const sinter__sst_columns *columns,
     p += sinter__pack_u8(p, columns->kinds, rows, kind_width);
     p += sinter__pack_lengths(p, columns->value_offsets, rows, summary->value_bytes.min,
                               value_width);
-    memcpy(p, columns->keys + columns->key_offsets[0], key_bytes);
-    p += key_bytes;
+    if (columns->shared != NULL) {
+        p += sinter__pack_lengths(p, columns->shared, rows, 0, shared_width);
+        p += sinter__front_put(p, columns->keys, columns->key_offsets, columns->shared, rows);
+    } else {
+        memcpy(p, columns->keys + columns->key_offsets[0], key_bytes);
+        p += key_bytes;
+    }
     return (size_t)(p - out);
 }
 
@@ -111,6 +121,8 @@ typedef struct key_header {
     uint32_t width[COLUMN_COUNT]; /* key lengths, sequences, kinds, value lengths */
     int64_t base[COLUMN_COUNT];
     size_t begin[COLUMN_COUNT]; /* of each column in the raw part */
+    uint32_t shared_width;
+    size_t shared_begin;
     size_t keys_begin;
 } key_header;
 
@@ -120,7 +132,7 @@ enum { COLUMN_KEY = 0, COLUMN_SEQUENCE = 1, COLUMN_KIND = 2, COLUMN_VALUE = 3 };
 static bool
 lengths_ok(int64_t base, uint32_t width, uint64_t max)
 {
-    return base >= 0 && (uint64_t)base <= max && width <= 31;
+    return base >= 0 && (uint64_t)base <= max && width <= LENGTH_WIDTH_MAX;
 }
 
 static bool
@@ -142,7 +154,7 @@ get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, key_header *o
     if (raw[8] != 0) {
         return "it has a stream column, which this format version has not";
     }
-    for (int i = 9; i < 16; i++) {
+    for (int i = entry->keys_front_coded ? 10 : 9; i < 16; i++) {
         if (raw[i] != 0) {
             return "reserved bytes are set";
         }
@@ -156,6 +168,12 @@ get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, key_header *o
         out->begin[i] = begin;
         begin += sinter__pack_bytes(entry->rows, out->width[i]);
     }
+    out->shared_width = entry->keys_front_coded ? raw[9] : 0;
+    if (out->shared_width > LENGTH_WIDTH_MAX) {
+        return "a column has an impossible width";
+    }
+    out->shared_begin = begin;
+    begin += sinter__pack_bytes(entry->rows, out->shared_width);
     out->keys_begin = begin;
     if (!lengths_ok(out->base[COLUMN_KEY], out->width[COLUMN_KEY], SINTER_KEY_BYTES_MAX) ||
         !lengths_ok(out->base[COLUMN_VALUE], out->width[COLUMN_VALUE], SINTER_VALUE_BYTES_MAX)) {
@@ -164,7 +182,9 @@ get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, key_header *o
     if (!kinds_ok(out->base[COLUMN_KIND], out->width[COLUMN_KIND])) {
         return "kinds are impossible";
     }
-    if (begin > entry->key_raw || entry->key_raw - begin != entry->key_bytes) {
+    if (begin > entry->key_raw ||
+        (entry->keys_front_coded ? entry->key_raw - begin > entry->key_bytes
+                                 : entry->key_raw - begin != entry->key_bytes)) {
         return "its columns don't fill it";
     }
     return NULL;
@@ -246,25 +266,28 @@ typedef struct column_memory {
     int64_t *sequences;
     uint32_t *key_offsets;
     uint32_t *value_offsets;
+    uint32_t *shared; /* NULL unless keys are front-coded */
     uint8_t *kinds;
 } column_memory;
 
 static sinter_status
-fit_columns(sinter__sst_decoder *decoder, uint32_t rows, column_memory *out, sinter_error *err)
+fit_columns(sinter__sst_decoder *decoder, const sinter__sst_entry *entry, column_memory *out,
+            sinter_error *err)
 {
-    const size_t items = (size_t)rows + 2; /* even sizes keep the next column aligned */
+    const size_t items = (size_t)entry->rows + 2; /* even sizes keep the next column aligned */
+    const size_t row_bytes = 8 + 8 + 4 + 4 + (entry->keys_front_coded ? 4 : 0) + 1;
     sinter_status st = SINTER_OK;
     uint8_t *p = NULL;
 
-    assert(rows > 0 && rows <= SINTER__SST_BLOCK_ROWS_MAX);
-    SINTER__TRY(
-        sinter__scratch_fit(decoder->env, &decoder->columns, items * (8 + 8 + 4 + 4 + 1), err));
+    assert(entry->rows > 0 && entry->rows <= SINTER__SST_BLOCK_ROWS_MAX);
+    SINTER__TRY(sinter__scratch_fit(decoder->env, &decoder->columns, items * row_bytes, err));
     p = decoder->columns.data;
     out->prefixes = (uint64_t *)(void *)p;
     out->sequences = (int64_t *)(void *)(p + items * 8);
     out->key_offsets = (uint32_t *)(void *)(p + items * 16);
     out->value_offsets = (uint32_t *)(void *)(p + items * 20);
-    out->kinds = p + items * 24;
+    out->shared = entry->keys_front_coded ? (uint32_t *)(void *)(p + items * 24) : NULL;
+    out->kinds = p + items * (row_bytes - 1);
 out:
     return st == SINTER_OK ? st : place_failure(decoder, 0, st, err);
 }
@@ -350,6 +373,40 @@ check_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry, uint64_
     return SINTER_OK;
 }
 
+/** Keys as they stand in the raw part, or put together from it. */
+static sinter_status
+take_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry, const uint8_t *raw,
+          const key_header *header, const column_memory *columns, sinter_error *err)
+{
+    const size_t rest = entry->key_raw - header->keys_begin;
+    const uint8_t *data = raw + header->keys_begin;
+    sinter_status st = SINTER_OK;
+
+    if (entry->keys_front_coded) {
+        if (sinter__unpack_lengths(columns->shared, raw + header->shared_begin, entry->rows, 0,
+                                   header->shared_width) != entry->key_bytes - rest) {
+            return fail_keys(decoder, entry, "shared lengths don't add up", err);
+        }
+        st = sinter__scratch_fit(decoder->env, &decoder->keys,
+                                 (size_t)entry->key_bytes + SINTER__SST_SLACK_BYTES, err);
+        if (st != SINTER_OK) {
+            return place_failure(decoder, key_part_offset(entry), st, err);
+        }
+        if (!sinter__front_get(decoder->keys.data, data, columns->key_offsets, columns->shared,
+                               entry->rows)) {
+            return fail_keys(decoder, entry, "a key shares more than there is", err);
+        }
+        data = decoder->keys.data;
+    }
+    decoder->out.keys = (sinter__keys){
+        .data = data,
+        .offsets = header->width[COLUMN_KEY] == 0 ? NULL : columns->key_offsets,
+        .width = (uint32_t)header->base[COLUMN_KEY],
+        .rows = entry->rows,
+    };
+    return SINTER_OK;
+}
+
 sinter_status
 sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,
                         const uint8_t *stored, sinter_error *err)
@@ -374,7 +431,7 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
     if (fault != NULL) {
         return fail_keys(decoder, entry, fault, err);
     }
-    SINTER__CHECK(fit_columns(decoder, entry->rows, &columns, err));
+    SINTER__CHECK(fit_columns(decoder, entry, &columns, err));
     fault = unpack_columns(raw, &header, entry, &columns);
     if (fault != NULL) {
         return fail_keys(decoder, entry, fault, err);
@@ -385,12 +442,7 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
                          SINTER_VALUE_BYTES_MAX)) {
         return fail_keys(decoder, entry, "a key or value is longer than allowed", err);
     }
-    out->keys = (sinter__keys){
-        .data = raw + header.keys_begin,
-        .offsets = header.width[COLUMN_KEY] == 0 ? NULL : columns.key_offsets,
-        .width = (uint32_t)header.base[COLUMN_KEY],
-        .rows = entry->rows,
-    };
+    SINTER__CHECK(take_keys(decoder, entry, raw, &header, &columns, err));
     out->prefixes = columns.prefixes;
     out->sequences = columns.sequences;
     out->kinds = columns.kinds;
@@ -461,4 +513,5 @@ sinter__sst_decoder_fini(sinter__sst_decoder *decoder)
     sinter__scratch_fini(decoder->env, &decoder->key_raw);
     sinter__scratch_fini(decoder->env, &decoder->value_raw);
     sinter__scratch_fini(decoder->env, &decoder->columns);
+    sinter__scratch_fini(decoder->env, &decoder->keys);
 }

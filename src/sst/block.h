@@ -17,6 +17,8 @@ typedef struct sinter__sst_columns {
     const uint32_t *value_offsets;
     const int64_t *sequences;
     const uint8_t *kinds;
+    const uint32_t *shared; /* front coding: as of sinter__front_measure(); NULL: none */
+    uint32_t shared_max;
 } sinter__sst_columns;
 
 /** A span of an unsigned column. */
@@ -71,6 +73,7 @@ typedef struct sinter__sst_decoder {
     sinter__scratch key_raw;
     sinter__scratch value_raw;
     sinter__scratch columns;
+    sinter__scratch keys; /* front-coded keys, put together */
     sinter__sst_decoded out;
 } sinter__sst_decoder;
 
@@ -81,7 +84,7 @@ typedef struct sinter__sst_decoder {
  * and retract count are those of the rows.
  *
  * @param stored  the `entry->key_stored` bytes of the part, followed by SINTER__SST_TRAILER_BYTES
- *                readable bytes; with codec none the columns refer to them
+ *                readable bytes; with codec none the columns refer to them, unless front-coded
  * @return SINTER_OK, SINTER_E_CORRUPT with file and offset, SINTER_E_NOMEM, SINTER_E_TOO_LARGE,
  *         SINTER_E_UNSUPPORTED (codec)
  */

@@ -1,6 +1,6 @@
 /*
- * Keys seldom gain from a codec, so it is tried on the first block and then on one of sixteen, and
- * used in between as the last trial found.
+ * Keys seldom gain from a codec, and front coding costs time on both sides, so both are tried on
+ * the first block and then on one of sixteen, and used in between as the last trial found.
  */
 #include "sst/block_encoder.h"
 
@@ -8,6 +8,8 @@
 
 #include "base/hash.h"
 #include "sst/filter.h"
+#include "sst/front.h"
+#include "sst/pack.h"
 
 enum { KEY_TRIAL_BLOCKS = 16 };
 
@@ -20,7 +22,7 @@ sinter__key_trials_next(sinter__key_trials *trials)
     if (is_trial) {
         return SINTER__KEYS_TRIED;
     }
-    return trials->gains ? SINTER__KEYS_PACKED : SINTER__KEYS_PLAIN;
+    return trials->gains;
 }
 
 sinter__sst_columns
@@ -109,26 +111,61 @@ put_values(sinter__block_encoder *encoder, sinter_bytes raw, uint8_t *out, sinte
     return SINTER_OK;
 }
 
+/** Have the keys front-coded; in a trial if that leaves out a third of their bytes. */
+static sinter_status
+plan_front_coding(sinter__block_encoder *encoder, sinter__encoding *encoding,
+                  sinter__sst_columns *columns, sinter_error *err)
+{
+    const uint32_t rows = columns->rows;
+    const uint64_t key_bytes = columns->key_offsets[rows] - columns->key_offsets[0];
+    const bool is_trial = encoding->packing == SINTER__KEYS_TRIED;
+    uint32_t *shared = NULL;
+    sinter__front front;
+
+    if ((!is_trial && (encoding->packing & SINTER__KEYS_FRONT_CODED) == 0) ||
+        key_bytes > SINTER__SST_FRONT_CODED_KEY_BYTES_MAX) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__scratch_fit(encoder->contexts.env, &encoder->shared,
+                                      ((size_t)rows + 1) * sizeof *shared, err));
+    shared = (uint32_t *)(void *)encoder->shared.data;
+    front = sinter__front_measure(columns->keys, columns->key_offsets, rows, shared);
+    if (is_trial) {
+        const uint64_t lengths = sinter__pack_bytes(rows, sinter__pack_width(front.max));
+
+        if (front.sum < lengths + key_bytes / 3) {
+            return SINTER_OK;
+        }
+        encoding->keys_gain |= SINTER__KEYS_FRONT_CODED;
+    }
+    columns->shared = shared;
+    columns->shared_max = front.max;
+    return SINTER_OK;
+}
+
 /** Put the key part through the codec; a trial says whether that gains an eighth. */
 static sinter_status
 put_packed_keys(sinter__block_encoder *encoder, sinter__encoding *encoding,
-                const sinter__sst_summary *summary, uint8_t *out, sinter_error *err)
+                const sinter__sst_columns *columns, const sinter__sst_summary *summary,
+                uint8_t *out, sinter_error *err)
 {
-    const sinter__open_block *block = encoding->block;
-    const sinter__sst_columns columns = sinter__open_block_columns(block);
-    const size_t bound = sinter__sst_key_part_bound(block->rows, block->key_bytes);
     sinter__sst_entry *entry = &encoding->entry;
+    const size_t bound = sinter__sst_key_part_bound(columns->rows, entry->key_bytes);
+    bool is_packed = encoding->packing != SINTER__KEYS_TRIED;
     sinter_bytes raw = {NULL, 0};
     size_t stored = 0;
 
     SINTER__CHECK(sinter__scratch_fit(encoder->contexts.env, &encoder->key_part, bound, err));
     raw.data = encoder->key_part.data;
-    raw.size = sinter__sst_put_key_part(encoder->key_part.data, &columns, summary);
+    raw.size = sinter__sst_put_key_part(encoder->key_part.data, columns, summary);
     assert(raw.size <= bound);
     SINTER__CHECK(
         sinter__codec_encode(&encoder->contexts, encoder->choice, raw, out, &stored, err));
-    encoding->keys_gain = stored + raw.size / 8 < raw.size;
-    if ((encoding->keys_gain || encoding->packing == SINTER__KEYS_PACKED) && stored < raw.size) {
+    if (!is_packed && stored + raw.size / 8 < raw.size) {
+        encoding->keys_gain |= SINTER__KEYS_PACKED;
+        is_packed = true;
+    }
+    if (is_packed && stored < raw.size) {
         entry->key_codec = (uint8_t)encoder->choice.codec;
     } else {
         memcpy(out, raw.data, raw.size);
@@ -143,14 +180,17 @@ static sinter_status
 put_keys(sinter__block_encoder *encoder, sinter__encoding *encoding,
          const sinter__sst_summary *summary, uint8_t *out, sinter_error *err)
 {
+    const bool may_pack = encoder->choice.codec != SINTER_CODEC_NONE;
+    sinter__sst_columns columns = sinter__open_block_columns(encoding->block);
     sinter__sst_entry *entry = &encoding->entry;
 
+    encoding->keys_gain = SINTER__KEYS_PLAIN;
+    SINTER__CHECK(plan_front_coding(encoder, encoding, &columns, err));
+    entry->keys_front_coded = columns.shared != NULL;
     entry->key_codec = SINTER_CODEC_NONE;
-    if (encoder->choice.codec != SINTER_CODEC_NONE && encoding->packing != SINTER__KEYS_PLAIN) {
-        SINTER__CHECK(put_packed_keys(encoder, encoding, summary, out, err));
+    if (may_pack && (encoding->packing & (SINTER__KEYS_PACKED | SINTER__KEYS_TRIED)) != 0) {
+        SINTER__CHECK(put_packed_keys(encoder, encoding, &columns, summary, out, err));
     } else {
-        const sinter__sst_columns columns = sinter__open_block_columns(encoding->block);
-
         entry->key_raw = (uint32_t)sinter__sst_put_key_part(out, &columns, summary);
         entry->key_stored = entry->key_raw;
     }
@@ -213,6 +253,7 @@ sinter__block_encoder_fini(sinter__block_encoder *encoder)
     if (env != NULL) {
         sinter__scratch_fini(env, &encoder->key_part);
         sinter__scratch_fini(env, &encoder->prefixes);
+        sinter__scratch_fini(env, &encoder->shared);
         sinter__codec_fini(&encoder->contexts);
     }
 }

@@ -15,20 +15,23 @@ typedef struct sinter__block_encoder {
     sinter__codec contexts;
     sinter__scratch key_part; /* raw, before the codec */
     sinter__scratch prefixes;
+    sinter__scratch shared; /* lengths that keys share with the key before them */
 } sinter__block_encoder;
 
-/** What the codec does with the keys of a block. */
-typedef enum sinter__key_packing {
-    SINTER__KEYS_PLAIN,
-    SINTER__KEYS_PACKED,
-    SINTER__KEYS_TRIED /* packed if that gains enough, which is then told */
-} sinter__key_packing;
+/** How the keys of a block are stored: flags. */
+typedef uint32_t sinter__key_packing;
+enum {
+    SINTER__KEYS_PLAIN = 0,
+    SINTER__KEYS_PACKED = 1 << 0,      /* through the codec */
+    SINTER__KEYS_FRONT_CODED = 1 << 1, /* without what they share with the key before them */
+    SINTER__KEYS_TRIED = 1 << 2        /* by itself: each way if it gains enough, which is told */
+};
 
-/** Which blocks of a file try the codec on their keys, and what the last trial said. Zeroed is
- *  before the first block. */
+/** Which blocks of a file try how their keys are best stored, and what the last trial said. Zeroed
+ *  is before the first block. */
 typedef struct sinter__key_trials {
     uint64_t blocks; /* that were asked for */
-    bool gains;
+    sinter__key_packing gains;
 } sinter__key_trials;
 
 /** What the next block does, without codec too. After SINTER__KEYS_TRIED the outcome is put into
@@ -44,7 +47,8 @@ typedef struct sinter__encoding {
     uint8_t *out;            /* room for sinter__block_encoder_bound() bytes */
     sinter__scratch *filter; /* where the filter is made */
     sinter__sst_entry entry; /* out: all but the offset; its keys point into the block */
-    bool keys_gain;          /* out: of a trial */
+    /* out: of a trial, SINTER__KEYS_PACKED and SINTER__KEYS_FRONT_CODED as they gain */
+    sinter__key_packing keys_gain;
 } sinter__encoding;
 
 /** The columns of a block, to be looked through or encoded. */

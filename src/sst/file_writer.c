@@ -115,6 +115,8 @@ count_entry(sinter__file_writer *self, const sinter__sst_entry *entry, sinter_er
     sums->raw_key_bytes += entry->key_bytes;
     sums->raw_value_bytes += entry->value_raw;
     sums->stored_bytes += sinter__sst_entry_stored(entry);
+    sums->features_incompatible |=
+        entry->keys_front_coded ? SINTER__SST_INCOMPATIBLE_FRONT_CODING : 0;
     sinter__sst_count_largest(sums, entry);
     return SINTER_OK;
 }
@@ -252,6 +254,7 @@ write_end(sinter__file_writer *self, sinter__sst_footer *footer, sinter_error *e
     footer->version = SINTER__SST_VERSION;
     footer->block_count = self->sums.block_count;
     footer->features_compatible = self->filter_bits > 0 ? SINTER__SST_COMPATIBLE_FILTERS : 0;
+    footer->features_incompatible = self->sums.features_incompatible;
     footer->file_size = sinter__sst_sink_offset(&self->sink) + sizeof bytes;
     sinter__sst_put_footer(bytes, footer);
     SINTER__TRY(sinter__sst_sink_write(&self->sink, bytes, sizeof bytes, err));

@@ -11,8 +11,8 @@
 #include "sst/sink.h"
 
 enum {
-    ROW_BYTES_READ = 8 + 8 + 4 + 4 + 1,    /* columns of a decoded block */
-    ROW_BYTES_WRITTEN = 8 + 4 + 4 + 1 + 8, /* of an open one, and prefixes to check it */
+    ROW_BYTES_READ = 8 + 8 + 4 + 4 + 4 + 1,    /* columns of a decoded block */
+    ROW_BYTES_WRITTEN = 8 + 4 + 4 + 1 + 8 + 4, /* of an open one, and what encoding it takes */
     ROWS_OPEN_MIN = 1024,
     DOUBLED_BELOW_BYTES = 1 << 20 /* buffers that grow may be twice as large as needed below */
 };
@@ -84,6 +84,9 @@ block_bytes(const sinter_sst_properties *properties)
 {
     uint64_t bytes = room(((uint64_t)properties->largest_block_rows + 2) * ROW_BYTES_READ);
 
+    if ((properties->features_incompatible & SINTER__SST_INCOMPATIBLE_FRONT_CODING) != 0) {
+        bytes += room(properties->largest_key_part + SINTER__SST_SLACK_BYTES);
+    }
     if (properties->codec != SINTER_CODEC_NONE) {
         bytes += room(properties->largest_key_part + SINTER__SST_SLACK_BYTES) +
                  room(properties->largest_value_part + SINTER__SST_SLACK_BYTES);

@@ -64,13 +64,15 @@ static const char *
 entry_fault(const sinter__sst_entry *entry, const sinter__leaf *leaf)
 {
     const uint64_t raw = (uint64_t)entry->key_raw + entry->value_raw;
+    const uint64_t key_bytes_max =
+        entry->keys_front_coded ? (uint64_t)SINTER__SST_FRONT_CODED_KEY_BYTES_MAX : entry->key_raw;
 
     if (entry->rows == 0 || entry->rows > SINTER__SST_BLOCK_ROWS_MAX ||
         entry->retracts > entry->rows) {
         return "a block has an impossible row count";
     }
     if (raw > SINTER_BLOCK_BYTES_MAX || entry->key_raw < SINTER__SST_KEY_HEADER_BYTES ||
-        entry->key_bytes > entry->key_raw || entry->value_stored > entry->value_raw ||
+        entry->key_bytes > key_bytes_max || entry->value_stored > entry->value_raw ||
         entry->key_stored > entry->key_raw) {
         return "a block has impossible sizes";
     }
@@ -144,6 +146,10 @@ take_entry(const sinter__index_cursor *cursor, sinter__leaf *leaf, uint32_t i, s
     entry->last_key.data = page + *position + entry->first_key.size;
     *position += keys_size;
     fault = entry_fault(entry, leaf);
+    if (fault == NULL && entry->keys_front_coded &&
+        (cursor->file->footer.features_incompatible & SINTER__SST_INCOMPATIBLE_FRONT_CODING) == 0) {
+        fault = "a block has front-coded keys, which the footer doesn't announce";
+    }
     if (fault != NULL) {
         return fail_page(cursor, leaf->offset, fault, err);
     }

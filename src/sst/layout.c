@@ -19,7 +19,8 @@ sinter__sst_put_trailer(uint8_t out[SINTER__SST_TRAILER_BYTES], const sinter__ss
     sinter__put_le32(out + 28, entry->key_raw);
     sinter__put_le32(out + 32, entry->rows);
     out[36] = entry->value_codec;
-    out[37] = entry->key_codec;
+    out[37] = (uint8_t)(entry->key_codec |
+                        (entry->keys_front_coded ? (unsigned)SINTER__SST_FRONT_CODED_BIT : 0));
     sinter__put_le16(out + 38, entry->streams);
 }
 
@@ -53,7 +54,8 @@ sinter__sst_get_entry(const uint8_t in[SINTER__SST_ENTRY_BYTES], sinter__sst_ent
     entry->key_raw = sinter__get_le32(in + 36);
     entry->rows = sinter__get_le32(in + 40);
     entry->value_codec = in[44];
-    entry->key_codec = in[45];
+    entry->key_codec = in[45] & (uint8_t)~SINTER__SST_FRONT_CODED_BIT;
+    entry->keys_front_coded = (in[45] & SINTER__SST_FRONT_CODED_BIT) != 0;
     entry->streams = sinter__get_le16(in + 46);
     entry->retracts = sinter__get_le32(in + 48);
     entry->filter_offset = sinter__get_le32(in + 52);

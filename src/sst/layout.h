@@ -18,10 +18,12 @@ enum {
     SINTER__SST_MAGIC_BYTES = 8,
     SINTER__SST_HEADER_BYTES = 16,
     SINTER__SST_FOOTER_BYTES = 104,
-    SINTER__SST_TRAILER_BYTES = 40,    /* end of a block, and the same bytes in its index entry */
-    SINTER__SST_KEY_HEADER_BYTES = 48, /* start of a raw key part */
-    SINTER__SST_ENTRY_BYTES = 96,      /* fixed part of a leaf entry */
-    SINTER__SST_CHILD_BYTES = 40,      /* fixed part of an entry of an upper page */
+    SINTER__SST_TRAILER_BYTES = 40,     /* end of a block, and the same bytes in its index entry */
+    SINTER__SST_KEY_HEADER_BYTES = 48,  /* start of a raw key part */
+    SINTER__SST_FRONT_CODED_BIT = 0x80, /* beside the codec of a key part */
+    SINTER__SST_FRONT_CODED_KEY_BYTES_MAX = 64 << 20, /* of a block's keys that are front-coded */
+    SINTER__SST_ENTRY_BYTES = 96,                     /* fixed part of a leaf entry */
+    SINTER__SST_CHILD_BYTES = 40,                     /* fixed part of an entry of an upper page */
     SINTER__SST_PAGE_HEADER_BYTES = 32,
     SINTER__SST_CHECKSUM_BYTES = 8,
     SINTER__SST_PAGE_TARGET_BYTES = 8 << 10,
@@ -42,8 +44,10 @@ enum {
 #define SINTER__SST_COMPATIBLE_FILTERS ((uint64_t)1 << 0)
 /** Reserved: key parts with a stream column, value parts kept from earlier files. */
 #define SINTER__SST_INCOMPATIBLE_STREAMS ((uint64_t)1 << 0)
+/** There may be blocks with front-coded keys. */
+#define SINTER__SST_INCOMPATIBLE_FRONT_CODING ((uint64_t)1 << 1)
 /** What this build understands. */
-#define SINTER__SST_INCOMPATIBLE_KNOWN ((uint64_t)0)
+#define SINTER__SST_INCOMPATIBLE_KNOWN SINTER__SST_INCOMPATIBLE_FRONT_CODING
 
 /** A block as its index entry tells it. Keys point into the page. */
 typedef struct sinter__sst_entry {
@@ -57,6 +61,7 @@ typedef struct sinter__sst_entry {
     uint32_t rows;
     uint8_t value_codec;
     uint8_t key_codec;
+    bool keys_front_coded;
     uint16_t streams; /* value parts the key part refers to: 1 */
     uint32_t retracts;
     uint32_t filter_offset; /* in the filter section of the leaf page */

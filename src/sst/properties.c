@@ -73,11 +73,13 @@ void
 sinter__sst_count_largest(sinter_sst_properties *properties, const sinter__sst_entry *entry)
 {
     const uint64_t rows = larger(properties->largest_block_rows, entry->rows);
+    const uint64_t key_part =
+        entry->keys_front_coded ? larger(entry->key_raw, entry->key_bytes) : entry->key_raw;
 
     assert(entry->rows > 0 && rows <= SINTER__SST_BLOCK_ROWS_MAX);
     properties->largest_block_rows = (uint32_t)rows;
     properties->largest_block = larger(properties->largest_block, sinter__sst_entry_stored(entry));
-    properties->largest_key_part = larger(properties->largest_key_part, entry->key_raw);
+    properties->largest_key_part = larger(properties->largest_key_part, key_part);
     properties->largest_value_part = larger(properties->largest_value_part, entry->value_raw);
 }
 

@@ -98,6 +98,8 @@ describe_block(const sinter__sst_entry *entry, sinter_sst_block *out)
         .sequence_max = entry->sequence_max,
         .first_key = entry->first_key,
         .last_key = entry->last_key,
+        .key_bytes = entry->key_bytes,
+        .keys_front_coded = entry->keys_front_coded,
     };
 }
 

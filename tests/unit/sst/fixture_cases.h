@@ -71,6 +71,15 @@ static const fixture_case fixture_cases[] = {
      {.count = 3, .key_max = 3, .value_max = 3},
      {.options = {.level = 5, .schema_id = 3, .key_types = "BIGINT", .row_type = "{\"fields\":[]}"},
       .property = "fixture"}},
+    {"v1-front-coded",
+     12,
+     {.count = 80,
+      .key_min = 24,
+      .key_max = 40,
+      .value_max = 12,
+      .shared = 20,
+      .sequence_space = 100},
+     {.options = {.block_bytes = 900, .codec = SINTER_CODEC_LZ4}}},
     {"v1-no-rows", 11, {.count = 0}, {.page_bytes = 0}},
 };
 

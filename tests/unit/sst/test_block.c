@@ -172,6 +172,81 @@ Test(sst_block, a_header_that_makes_no_sense_is_refused_with_its_place)
     }
 }
 
+/** The tiny block again, of keys that share beginnings: "abc", "abde", "abdf". */
+static void
+front_block_init(tiny_block *block)
+{
+    static const uint8_t keys[64 + SINTER__SST_SLACK_BYTES] = "abcabdeabdf";
+    static const uint32_t key_offsets[] = {0, 3, 7, 11};
+    static const uint32_t shared[] = {0, 0, 2, 5};
+    const sinter__sst_columns columns = {.rows = 3,
+                                         .keys = keys,
+                                         .key_offsets = key_offsets,
+                                         .value_offsets = tiny_value_offsets,
+                                         .sequences = tiny_sequences,
+                                         .kinds = tiny_kinds,
+                                         .shared = shared,
+                                         .shared_max = 3};
+    sinter__sst_summary summary;
+
+    tiny_block_init(block);
+    sinter__sst_summarize(&columns, &summary);
+    memset(block->part, 0, sizeof block->part);
+    block->entry.keys_front_coded = true;
+    block->entry.key_bytes = 11;
+    block->entry.first_key = SST_BYTES("abc");
+    block->entry.last_key = SST_BYTES("abdf");
+    block->entry.key_raw = (uint32_t)sinter__sst_put_key_part(block->part, &columns, &summary);
+    block->entry.key_stored = block->entry.key_raw;
+}
+
+Test(sst_block, front_coded_keys_come_back_whole)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    const sinter__keys *keys = NULL;
+    tiny_block block;
+
+    front_block_init(&block);
+    cr_expect_eq(block.part[9], 2, "shared lengths up to 3");
+    cr_expect_arr_eq(block.part + block.entry.key_raw - 6, "abcdef", 6);
+    cr_assert_eq(decode(&block, &err), SINTER_OK, "%s", err.text);
+    keys = &block.decoder.out.keys;
+    cr_expect(test_bytes_equal(sinter__keys_at(keys, 0), SST_BYTES("abc")));
+    cr_expect(test_bytes_equal(sinter__keys_at(keys, 1), SST_BYTES("abde")));
+    cr_expect(test_bytes_equal(sinter__keys_at(keys, 2), SST_BYTES("abdf")));
+    cr_expect_arr_eq(block.decoder.out.sequences, tiny_sequences, sizeof tiny_sequences);
+    tiny_block_fini(&block);
+}
+
+Test(sst_block, front_coding_that_makes_no_sense_is_refused_with_its_place)
+{
+    static const wrong_byte wrong[] = {
+        {9, 32},    /* shared lengths wider than 31 */
+        {9, 1},     /* they don't add up */
+        {9, 0},     /* nothing is shared, but bytes are missing */
+        {10, 1},    /* reserved */
+        {16, 2},    /* base of key lengths: they don't add up */
+        {53, 0x0c}, /* key lengths 3, 4, 4 and shared 0, 3, 0: too few */
+        {53, 0x39}, /* the first shares one, of nothing */
+    };
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        sinter_error err = SINTER_ERROR_INIT;
+        tiny_block block;
+        size_t at = wrong[i].at;
+
+        front_block_init(&block);
+        if (at == 53) { /* the column of shared lengths: the byte before the keys */
+            at = block.entry.key_raw - 6 - 1;
+            cr_assert_eq(block.part[at], 0x38, "0, 2, 3 in two bits each");
+        }
+        block.part[at] = wrong[i].value;
+        cr_expect_eq(decode(&block, &err), SINTER_E_CORRUPT, "case %zu", i);
+        cr_expect_eq(err.offset, 107);
+        tiny_block_fini(&block);
+    }
+}
+
 Test(sst_block, a_wrong_checksum_is_refused)
 {
     sinter_error err = SINTER_ERROR_INIT;
@@ -211,7 +286,7 @@ Test(sst_block, every_allocation_may_fail)
         sinter_error err = SINTER_ERROR_INIT;
         tiny_block block;
 
-        tiny_block_init(&block);
+        front_block_init(&block);
         sst_world_fail_allocation(&block.world, n);
         st = decode(&block, &err);
         cr_assert(st == SINTER_OK || (st == SINTER_E_NOMEM && err.status == st));

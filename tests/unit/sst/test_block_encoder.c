@@ -7,9 +7,10 @@
 
 TestSuite(sst_block_encoder, .timeout = 120);
 
-/** Blocks of a file, and how many have a codec on their parts. */
+/** Blocks of a file, and how many have a codec on their parts, or front-coded keys. */
 typedef struct part_codecs {
     uint32_t blocks;
+    uint32_t front_coded;
     uint32_t keys;
     uint32_t values;
 } part_codecs;
@@ -20,6 +21,7 @@ count_codecs(void *ctx, const sinter_sst_block *block)
     part_codecs *count = ctx;
 
     count->blocks++;
+    count->front_coded += block->keys_front_coded;
     count->keys += block->key_codec != SINTER_CODEC_NONE;
     count->values += block->value_codec != SINTER_CODEC_NONE;
     cr_assert_leq(block->key_stored_bytes, block->key_raw_bytes);
@@ -71,6 +73,32 @@ Test(sst_block_encoder, keys_go_through_the_codec_only_if_they_gain)
     count = codecs_of(&alike_keys, SINTER_CODEC_ZSTD);
     cr_expect_gt(count.blocks, 20);
     cr_expect_eq(count.keys, count.blocks);
+}
+
+Test(sst_block_encoder, keys_are_front_coded_if_that_leaves_out_a_third)
+{
+    static const struct {
+        uint32_t shared;
+        bool is_front_coded;
+    } cases[] = {{0, false}, {4, false}, {6, true}, {20, true}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const sst_shape shape = {.count = 2000,
+                                 .key_min = cases[i].shared + 12,
+                                 .key_max = cases[i].shared + 12,
+                                 .value_min = 50,
+                                 .value_max = 50,
+                                 .shared = cases[i].shared,
+                                 .sequence_space = 1};
+
+        for (int codec = SINTER_CODEC_NONE; codec <= SINTER_CODEC_ZSTD; codec++) {
+            const part_codecs count = codecs_of(&shape, sst_codec(codec));
+
+            cr_expect_gt(count.blocks, 20);
+            cr_expect_eq(count.front_coded, cases[i].is_front_coded ? count.blocks : 0,
+                         "shared %u: %u of %u", cases[i].shared, count.front_coded, count.blocks);
+        }
+    }
 }
 
 Test(sst_block_encoder, values_that_gain_nothing_are_stored_as_they_are)

@@ -133,9 +133,11 @@ try_shape(uint64_t seed)
     test_rng rng = {.state = seed * 49979687};
     const bool is_large = seed % 5 == 0;
     const uint32_t value_max = (uint32_t)1 << test_rng_below(&rng, is_large ? 22 : 12);
+    const uint32_t shared = test_rng_chance(&rng, 30) ? 40 : 0;
     const sst_shape shape = {.count = 1 + (size_t)test_rng_below(&rng, is_large ? 8 : 20000),
-                             .key_min = 4,
-                             .key_max = 4 + (uint32_t)test_rng_below(&rng, 60),
+                             .key_min = 4 + shared,
+                             .key_max = 4 + shared + (uint32_t)test_rng_below(&rng, 60),
+                             .shared = shared,
                              .value_min = (uint32_t)test_rng_below(&rng, value_max + 1),
                              .value_max = value_max,
                              .noise = test_rng_chance(&rng, 50)};

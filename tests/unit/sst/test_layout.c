@@ -129,6 +129,7 @@ Test(sst_layout, an_entry_comes_back)
                                      .rows = 8,
                                      .value_codec = 1,
                                      .key_codec = 2,
+                                     .keys_front_coded = true,
                                      .streams = 1,
                                      .retracts = 9,
                                      .filter_offset = 10,
@@ -146,6 +147,8 @@ Test(sst_layout, an_entry_comes_back)
     cr_expect_eq(back.offset, 1);
     cr_expect_eq(back.value_checksum, 2);
     cr_expect_eq(back.key_checksum, 3);
+    cr_expect_eq(bytes[45], 0x82);
+    cr_expect(back.key_codec == 2 && back.keys_front_coded);
     cr_expect_eq(sinter__sst_entry_stored(&back), 4 + 6 + 40);
     cr_expect_eq(sinter__sst_entry_raw(&back), 5 + 12);
     cr_expect_eq(back.key_raw, 7);

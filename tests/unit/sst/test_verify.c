@@ -311,6 +311,20 @@ set_unknown_codec(simple_file *file)
 }
 
 static void
+set_front_coded(simple_file *file)
+{
+    file->entry[45] |= SINTER__SST_FRONT_CODED_BIT;
+}
+
+static void
+claim_many_key_bytes(simple_file *file)
+{
+    sinter__put_le64(file->footer + 64, SINTER__SST_INCOMPATIBLE_FRONT_CODING);
+    set_front_coded(file);
+    sinter__put_le32(file->entry + 84, SINTER__SST_FRONT_CODED_KEY_BYTES_MAX + 1);
+}
+
+static void
 set_retracts(simple_file *file)
 {
     sinter__put_le32(file->entry + 48, sinter__get_le32(file->entry + 48) ^ 1u);
@@ -417,6 +431,8 @@ static const forgery forgeries[] = {
     {"a stream column", set_stream_column, true},
     {"two streams", set_stream_count, true},
     {"an unknown codec", set_unknown_codec, true},
+    {"front-coded keys that the footer doesn't announce", set_front_coded, true},
+    {"front-coded keys without end", claim_many_key_bytes, true},
     {"another retract count", set_retracts, true},
     {"other sequences in the index", set_sequences, false},
     {"an impossible column width", set_column_width, true},
