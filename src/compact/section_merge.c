@@ -12,7 +12,8 @@
 enum {
     READ_BYTES_MIN = 64 * 1024,
     READ_BYTES_MAX = 256 * 1024,
-    READ_SHARE = 8, /* of the memory left, reads may take one part in so many */
+    READ_SHARE = 8,    /* of the memory left, reads may take one part in so many */
+    READS_PER_RUN = 2, /* one is used while the next is on its way */
     /* Of files that don't say what reading them takes: a decoded block of usual size, index pages
      * and a codec's context, beside two reads. */
     RUN_MEMORY_BYTES = 256 * 1024
@@ -109,7 +110,8 @@ static uint32_t
 choose_read_bytes(const sinter_env *env, size_t run_count)
 {
     const uint64_t left = sinter_memory_limit(env->memory) - sinter_memory_used(env->memory);
-    const uint64_t share = left / READ_SHARE / run_count / READ_BYTES_MIN * READ_BYTES_MIN;
+    const uint64_t share =
+        left / READ_SHARE / READS_PER_RUN / run_count / READ_BYTES_MIN * READ_BYTES_MIN;
 
     if (share < READ_BYTES_MIN) {
         return READ_BYTES_MIN;

@@ -197,6 +197,40 @@ Test(compact_section_merge, a_file_that_cannot_be_asked_is_named)
     tear_down(&s);
 }
 
+/** The largest read that a reader was opened with. */
+static uint32_t read_bytes_max;
+
+static sinter_status
+note_read_bytes(void *self, const sinter_env *env, const char *path,
+                const sinter_read_options *options, sinter_reader **out, sinter_error *err)
+{
+    read_bytes_max = options->read_bytes > read_bytes_max ? options->read_bytes : read_bytes_max;
+    return sinter_format_sst()->open_reader(self, env, path, options, out, err);
+}
+
+Test(compact_section_merge, reads_of_all_runs_take_an_eighth_of_the_memory)
+{
+    static const struct {
+        uint64_t budget;
+        uint32_t read_bytes;
+    } cases[] = {
+        {64 << 20, 256 << 10}, {8 << 20, 256 << 10}, {6 << 20, 192 << 10}, {3 << 20, 64 << 10}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_error err = SINTER_ERROR_INIT;
+        uint64_t rows = 0;
+        setting s;
+
+        set_up(&s);
+        s.w.format.open_reader = note_read_bytes;
+        read_bytes_max = 0;
+        cr_assert_eq(merge_within(&s, cases[i].budget, &rows, &err), SINTER_END, "%s", err.text);
+        cr_expect_eq(read_bytes_max, cases[i].read_bytes, "budget %" PRIu64 ": %u", cases[i].budget,
+                     read_bytes_max);
+        tear_down(&s);
+    }
+}
+
 Test(compact_section_merge, a_budget_that_is_too_small_is_refused_with_one_that_is_enough)
 {
     sinter_error err = SINTER_ERROR_INIT;
