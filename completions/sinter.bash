@@ -7,7 +7,7 @@ _sinter() {
         COMPREPLY=($(compgen -W "ingest compact plan scan get inspect verify gc options version --help --version" -- "$word"))
         return
     fi
-    keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.sub-compactions --sinter.memory-budget"
+    keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.per.level --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.sub-compactions --sinter.memory-budget"
     case $before in
     --format)
         values="auto json csv tsv" ;;

@@ -85,6 +85,8 @@ SINTER_API const sinter_file_meta *const *
 sinter_partition_run(const sinter_partition *partition, size_t section, size_t run,
                      size_t *count_out);
 
+enum { SINTER_LEVELS_WITH_CODEC = 32 /* levels that may have a codec of their own */ };
+
 /** Options of a compaction. Set up with sinter_compact_options_init(), then change fields. */
 typedef struct sinter_compact_options {
     uint32_t struct_size;
@@ -109,7 +111,9 @@ typedef struct sinter_compact_options {
     uint32_t open_files_max;         /* local-sort.max-num-file-handles */
     uint64_t memory_bytes;           /* sinter.memory-budget; default 64 MiB */
     uint32_t sub_compactions;        /* sinter.sub-compactions; default 1 */
-    uint64_t reserved[8];
+    /* file.compression.per.level: codec + 1 of the files of a level; 0: as `codec` says */
+    uint8_t codec_of_level[SINTER_LEVELS_WITH_CODEC];
+    uint64_t reserved[4];
 } sinter_compact_options;
 
 enum { SINTER_MERGE_ENGINE_DEDUPLICATE = 0, SINTER_MERGE_ENGINE_FIRST_ROW = 1 };
@@ -129,6 +133,11 @@ sinter_compact_options_init(sinter_compact_options *options);
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_options_set(sinter_compact_options *options, const char *key, const char *value,
                            sinter_error *err);
+
+/** Codec of the files that are written for a level (0 and up): file.compression.per.level, else
+ *  file.compression. */
+SINTER_API int32_t
+sinter_compact_codec_of_level(const sinter_compact_options *options, int32_t level);
 
 /** What the table of options says of one. Strings are static. */
 typedef struct sinter_option_info {

@@ -15,6 +15,7 @@ struct sinter__lane {
     sinter__merge_config merge;
     sinter__rolling_config rolling;
     sinter__lane_group *group;
+    const sinter_compact_options *options;
     sinter__rolling_writer *writer;
     sinter__read_counters read;
     sinter_compact_result *result; /* of the running rewrite */
@@ -208,6 +209,7 @@ sinter__lane_run(sinter__lane *lane, const sinter_rewrite_request *request,
     lane->result = result;
     lane->merge.merge.drop_delete = request->drop_delete;
     lane->rolling.write.level = request->output_level;
+    lane->rolling.write.codec = sinter_compact_codec_of_level(lane->options, request->output_level);
     SINTER__CHECK(make_room_for_runs(lane, request, err));
     for (size_t s = 0; s < request->section_count; s++) {
         const sinter_rewrite_section section = section_in_range(lane, &request->sections[s]);
@@ -235,6 +237,7 @@ sinter__lane_create(const sinter_env *env, const sinter__lane_config *config, si
     lane->merge = config->merge;
     lane->rolling = config->rolling;
     lane->group = config->group;
+    lane->options = config->options;
     lane->merge.read.counters = &lane->read;
     lane->merge.write = &lane->rolling.write;
     lane->merge.merge.is_cancelled = is_cancelled;

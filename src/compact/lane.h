@@ -25,8 +25,9 @@ typedef struct sinter__lane_group {
 
 /** How a lane reads, merges and writes. Copied; what it points to is borrowed until destroy. */
 typedef struct sinter__lane_config {
-    sinter__merge_config merge; /* its range is the lane's */
-    sinter__rolling_config rolling;
+    sinter__merge_config merge;            /* its range is the lane's */
+    sinter__rolling_config rolling;        /* codec and level are the request's */
+    const sinter_compact_options *options; /* say which codec a level has */
     bool passes_blocks;
     sinter__lane_group *group;
 } sinter__lane_config;

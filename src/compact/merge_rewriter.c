@@ -278,7 +278,6 @@ configure_writing(sinter__merge_rewriter *rewriter, sinter_error *err)
         .format = rewriter->lane_config.merge.read.format,
         .write = {.struct_size = (uint32_t)sizeof rewriter->lane_config.rolling.write,
                   .block_bytes = options->block_bytes,
-                  .codec = options->codec,
                   .codec_level = options->codec_level,
                   .filter_bits_per_key = options->filter_bits_per_key,
                   .direct = options->direct,
@@ -308,6 +307,7 @@ configure_merging(sinter__merge_rewriter *rewriter)
     config->keep_ctx = task->expire_ctx;
     rewriter->lane_config.passes_blocks = task->options->block_passthrough;
     rewriter->lane_config.group = &rewriter->group;
+    rewriter->lane_config.options = task->options;
     rewriter->group.env = rewriter->env;
     rewriter->group.is_cancelled = task->is_cancelled;
     rewriter->group.cancel_ctx = task->cancel_ctx;

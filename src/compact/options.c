@@ -19,7 +19,8 @@ typedef enum option_type {
     TYPE_RATIO,
     TYPE_SORT_ENGINE,
     TYPE_MERGE_ENGINE,
-    TYPE_CODEC
+    TYPE_CODEC,
+    TYPE_LEVEL_CODECS
 } option_type;
 
 typedef struct option {
@@ -209,6 +210,35 @@ set_bool(const option *o, bool *field, const char *value, sinter_error *err)
     return st;
 }
 
+/* A map of levels to codecs; levels that it doesn't name have none of their own. */
+static sinter_status
+set_level_codecs(const option *o, uint8_t *field, const char *value, sinter_error *err)
+{
+    uint8_t codecs[SINTER_LEVELS_WITH_CODEC] = {0};
+    const option as_codec = {.key = o->key, .type = TYPE_CODEC};
+    sinter__map_entry entry;
+    sinter_status st = SINTER_OK;
+
+    while ((st = sinter__parse_map_entry(&value, &entry, err)) == SINTER_OK) {
+        char name[16] = {0};
+        int32_t codec = 0;
+
+        if (entry.key >= SINTER_LEVELS_WITH_CODEC) {
+            return check_range(o, entry.key, err);
+        }
+        memcpy(name, entry.value,
+               entry.value_size < sizeof name ? entry.value_size : sizeof name - 1);
+        SINTER__CHECK(set_choice(&as_codec, &codec, name, err));
+        codecs[entry.key] = (uint8_t)(codec + 1);
+    }
+    if (st != SINTER_END) {
+        sinter__fail_context(err, "%s", o->key);
+        return SINTER_E_INVALID;
+    }
+    memcpy(field, codecs, sizeof codecs);
+    return SINTER_OK;
+}
+
 static sinter_status
 set_option(sinter_compact_options *options, const option *o, const char *value, sinter_error *err)
 {
@@ -224,6 +254,8 @@ set_option(sinter_compact_options *options, const option *o, const char *value, 
     case TYPE_MERGE_ENGINE:
     case TYPE_CODEC:
         return set_choice(o, field, value, err);
+    case TYPE_LEVEL_CODECS:
+        return set_level_codecs(o, field, value, err);
     default:
         return set_number(o, field, value, err);
     }
@@ -351,6 +383,8 @@ type_name(option_type type)
         return "bool";
     case TYPE_RATIO:
         return "double";
+    case TYPE_LEVEL_CODECS:
+        return "map";
     default:
         return "enum";
     }
@@ -366,6 +400,9 @@ range_text(const option *o)
     }
     if (o->type == TYPE_BOOL) {
         return "true, false";
+    }
+    if (o->type == TYPE_LEVEL_CODECS) {
+        return "levels 0..31: none, lz4, zstd";
     }
     return o->range_text;
 }
@@ -390,6 +427,18 @@ sinter_compact_option_info(size_t index, sinter_option_info *out)
     return true;
 }
 
+static sinter_status
+check_level_codecs(const option *o, const uint8_t *codecs, sinter_error *err)
+{
+    for (int level = 0; level < SINTER_LEVELS_WITH_CODEC; level++) {
+        if (codecs[level] > SINTER_CODEC_ZSTD + 1) {
+            return SINTER__ERR(err, SINTER_E_INVALID, "%s: level %d has the unknown codec %d",
+                               o->key, level, codecs[level] - 1);
+        }
+    }
+    return SINTER_OK;
+}
+
 /* A field as a number; of a bool and a ratio nothing but its own check makes sense. */
 static sinter_status
 check_field(const sinter_compact_options *options, const option *o, sinter_error *err)
@@ -400,6 +449,8 @@ check_field(const sinter_compact_options *options, const option *o, sinter_error
     switch (o->type) {
     case TYPE_BOOL:
         return SINTER_OK;
+    case TYPE_LEVEL_CODECS:
+        return check_level_codecs(o, field, err);
     case TYPE_RATIO:
         if (!(*(const double *)field >= (double)o->min &&
               *(const double *)field <= (double)o->max)) {
@@ -436,6 +487,16 @@ sinter_compact_options_check(const sinter_compact_options *options, sinter_error
         SINTER__CHECK(check_field(options, &options_known[i], err));
     }
     return SINTER_OK;
+}
+
+int32_t
+sinter_compact_codec_of_level(const sinter_compact_options *options, int32_t level)
+{
+    assert(level >= 0);
+    if (level >= SINTER_LEVELS_WITH_CODEC || options->codec_of_level[level] == 0) {
+        return options->codec;
+    }
+    return options->codec_of_level[level] - 1;
 }
 
 static uint32_t

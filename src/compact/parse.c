@@ -59,6 +59,35 @@ sinter__parse_int(const char *text, int64_t *out, sinter_error *err)
 }
 
 sinter_status
+sinter__parse_map_entry(const char **text, sinter__map_entry *out, sinter_error *err)
+{
+    const char *p = skip_blanks(*text);
+    size_t size = 0;
+
+    if (*p == '\0') {
+        return SINTER_END;
+    }
+    if (!is_digit(*p)) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "\"%.64s\" doesn't begin with a level", p);
+    }
+    if (!take_digits(&p, &out->key)) {
+        return SINTER__ERR(err, SINTER_E_OVERFLOW, "\"%.64s\" is out of range", *text);
+    }
+    p = skip_blanks(p);
+    if (*p != ':') {
+        return SINTER__ERR(err, SINTER_E_INVALID, "\"%.64s\" has no colon behind its level", *text);
+    }
+    out->value = skip_blanks(p + 1);
+    size = strcspn(out->value, ",");
+    *text = out->value + size + (out->value[size] == ',' ? 1 : 0);
+    while (size > 0 && (out->value[size - 1] == ' ' || out->value[size - 1] == '\t')) {
+        size--;
+    }
+    out->value_size = size;
+    return SINTER_OK;
+}
+
+sinter_status
 sinter__parse_ratio(const char *text, double *out, sinter_error *err)
 {
     enum { DIGITS_MAX = 15 };

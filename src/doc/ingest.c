@@ -360,7 +360,7 @@ write_file(sinter_ingest *ingest, const char *name, const char *path, sinter_err
     const sinter_write_options options = {
         .struct_size = (uint32_t)sizeof options,
         .block_bytes = ingest->compact.block_bytes,
-        .codec = ingest->compact.codec,
+        .codec = sinter_compact_codec_of_level(&ingest->compact, 0),
         .codec_level = ingest->compact.codec_level,
         .filter_bits_per_key = ingest->compact.filter_bits_per_key,
         .direct = ingest->compact.direct,

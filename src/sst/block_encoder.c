@@ -117,7 +117,7 @@ plan_front_coding(sinter__block_encoder *encoder, sinter__encoding *encoding,
                   sinter__sst_columns *columns, sinter_error *err)
 {
     const uint32_t rows = columns->rows;
-    const uint64_t key_bytes = columns->key_offsets[rows] - columns->key_offsets[0];
+    const uint64_t key_bytes = encoding->entry.key_bytes;
     const bool is_trial = encoding->packing == SINTER__KEYS_TRIED;
     uint32_t *shared = NULL;
     sinter__front front;

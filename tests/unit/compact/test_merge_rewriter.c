@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "sinter/sst.h"
 #include "world.h"
 
 TestSuite(compact_merge_rewriter, .timeout = 200);
@@ -301,6 +302,41 @@ Test(compact_merge_rewriter, blocks_behind_a_small_rest_pass)
         cr_expect_eq(c->merge.records_out, 1000 + more);
         world_apply(&w, result);
         world_expect_model(&w, &newest, "passed");
+        sinter_compact_result_destroy(result);
+        world_fini(&w);
+    }
+}
+
+Test(compact_merge_rewriter, files_of_a_level_have_its_codec)
+{
+    static const int32_t levels[] = {1, 5};
+    static const int32_t codecs[] = {SINTER_CODEC_NONE, SINTER_CODEC_ZSTD};
+
+    for (size_t i = 0; i < 2; i++) {
+        sinter_sst_properties properties = {.struct_size = sizeof properties};
+        sinter_file_meta unit[UNIT_MAX];
+        sinter_compact_task task;
+        sinter_compact_result *result = NULL;
+        const sinter_file_list *after = NULL;
+        sinter_sst *sst = NULL;
+        char path[300];
+        world w;
+
+        world_init(&w, false, NULL);
+        w.options.codec = SINTER_CODEC_NONE;
+        w.options.codec_of_level[5] = SINTER_CODEC_ZSTD + 1;
+        world_add_rows(&w, 0, 0, 1, 100, 1, 100);
+        world_add_rows(&w, 0, 0, 2, 100, 5001, 100);
+        world_task(&w, NULL, 0, unit, &task);
+        task.output_level = levels[i];
+        cr_assert_eq(world_run(&w, &task, &result, NULL), SINTER_OK);
+        after = sinter_compact_result_after(result);
+        cr_assert_eq(after->count, 1);
+        (void)snprintf(path, sizeof path, "%s/%s", world_dir, after->files[0].file_name);
+        cr_assert_eq(sinter_sst_open(&w.env, path, &sst, NULL), SINTER_OK);
+        sinter_sst_properties_get(sst, &properties);
+        cr_expect_eq(properties.codec, codecs[i]);
+        sinter_sst_close(sst);
         sinter_compact_result_destroy(result);
         world_fini(&w);
     }

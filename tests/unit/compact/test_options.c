@@ -58,6 +58,7 @@ Test(compact_options, every_option_is_set_by_its_key)
     cr_expect_eq(set(&o, "merge-engine", "first-row"), SINTER_OK);
     cr_expect_eq(set(&o, "ignore-delete", "true"), SINTER_OK);
     cr_expect_eq(set(&o, "file.compression", "none"), SINTER_OK);
+    cr_expect_eq(set(&o, "file.compression.per.level", "0:lz4,5:zstd"), SINTER_OK);
     cr_expect_eq(set(&o, "file.compression.zstd-level", "19"), SINTER_OK);
     cr_expect_eq(set(&o, "file.block-size", "4 kb"), SINTER_OK);
     cr_expect_eq(set(&o, "sinter.block-passthrough", "false"), SINTER_OK);
@@ -79,10 +80,50 @@ Test(compact_options, every_option_is_set_by_its_key)
     cr_expect_eq(o.merge_engine, SINTER_MERGE_ENGINE_FIRST_ROW);
     cr_expect_eq(o.codec, SINTER_CODEC_NONE);
     cr_expect_eq(o.codec_level, 19);
+    cr_expect_eq(sinter_compact_codec_of_level(&o, 0), SINTER_CODEC_LZ4);
+    cr_expect_eq(sinter_compact_codec_of_level(&o, 1), SINTER_CODEC_NONE);
+    cr_expect_eq(sinter_compact_codec_of_level(&o, 5), SINTER_CODEC_ZSTD);
+    cr_expect_eq(sinter_compact_codec_of_level(&o, INT32_MAX), SINTER_CODEC_NONE);
     cr_expect_eq(o.block_bytes, 4096);
     cr_expect_eq(o.filter_bits_per_key, 10);
     cr_expect_eq(o.memory_bytes, 1u << 30);
     cr_expect_eq(sinter_compact_options_check(&o, NULL), SINTER_OK);
+}
+
+Test(compact_options, codecs_of_levels_are_a_map)
+{
+    static const char *const right[] = {"", " ", "31:none", " 3 : lz4 , 4: none ", "1:lz4,"};
+    static const char *const wrong[] = {"lz4",
+                                        "0",
+                                        "0:",
+                                        "0:lz5",
+                                        "32:lz4",
+                                        "-1:lz4",
+                                        "0:lz4;1:lz4",
+                                        ",0:lz4",
+                                        "0:lz4:zstd",
+                                        "x:lz4",
+                                        "0:zstdzstdzstdzstdzstd",
+                                        "99999999999999999999:lz4"};
+    sinter_compact_options o;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    sinter_compact_options_init(&o);
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        cr_expect_eq(set(&o, "file.compression.per.level", right[i]), SINTER_OK, "%s", right[i]);
+    }
+    cr_expect_eq(o.codec_of_level[1], SINTER_CODEC_LZ4 + 1);
+    cr_expect_eq(o.codec_of_level[3], 0, "only what was set last");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cr_expect_eq(set(&o, "file.compression.per.level", wrong[i]), SINTER_E_INVALID, "%s",
+                     wrong[i]);
+    }
+    cr_expect_eq(o.codec_of_level[1], SINTER_CODEC_LZ4 + 1, "a refused value changes nothing");
+    cr_expect_eq(sinter_compact_options_set(&o, "file.compression.per.level", "2:snappy", &err),
+                 SINTER_E_UNSUPPORTED);
+    cr_expect_not_null(strstr(err.text, "file.compression.per.level"), "%s", err.text);
+    o.codec_of_level[7] = 9;
+    cr_expect_eq(sinter_compact_options_check(&o, NULL), SINTER_E_INVALID);
 }
 
 Test(compact_options, a_typing_error_is_answered_with_the_nearest_key)
@@ -236,7 +277,7 @@ Test(compact_options, each_option_describes_itself_and_its_default_is_what_init_
         cr_expect_eq(memcmp(&options, &defaults, sizeof options), 0, "%s", info.key);
         count++;
     }
-    cr_expect_eq(count, 21);
+    cr_expect_eq(count, 22);
 }
 
 Test(compact_options, structs_of_other_versions_are_read)
