@@ -111,8 +111,15 @@ CELLS = (
 )
 
 
+def short(number):
+    for size, letter in ((2 ** 20, "Mi"), (2 ** 10, "Ki")):
+        if number >= size and number % size == 0:
+            return f"{number // size:g}{letter}"
+    return f"{number:g}"
+
+
 def row(curve, point, names):
-    cells = [f"{point['x']:g}"]
+    cells = [short(point["x"])]
     for _, show in CELLS:
         cells.append(" / ".join(show(figures_of(point)) if figures_of(point) else "-"
                                 for _, figures_of in names))
@@ -128,7 +135,8 @@ def row(curve, point, names):
 def print_curve(curve, codec, points):
     names = columns(points)
     who = " / ".join(name for name, _ in names)
-    print(f"\n**{TITLES[curve]}**, {codec}: {who}; {points[0]['rounds']} rounds\n")
+    rounds = sorted({point["rounds"] for point in points}, reverse=True)
+    print(f"\n**{TITLES[curve]}**, {codec}: {who}; rounds: {', '.join(map(str, rounds))}\n")
     head = [curve, *(name for name, _ in CELLS), "CPU by sinter's (range)"]
     head += ["blocks passed"] if curve == "overlap" else []
     print("| " + " | ".join(head) + " |")
@@ -184,13 +192,6 @@ class Scale:
         step = 10 ** math.floor(math.log10(self.high))
         step = next(step / part for part in (1, 2, 4, 5, 10) if self.high / (step / part) >= 3)
         return [i * step for i in range(int(self.high / step) + 1)]
-
-
-def short(number):
-    for size, letter in ((2 ** 20, "Mi"), (2 ** 10, "Ki")):
-        if number >= size and number % size == 0:
-            return f"{number // size:g}{letter}"
-    return f"{number:g}"
 
 
 def panel(curve, points, corner):
