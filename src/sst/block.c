@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "sst/front.h"
 #include "sst/pack.h"
 
 enum { COLUMN_COUNT = 4, KINDS_ALL = 3, LENGTH_WIDTH_MAX = 31 };
 
-static void
+SINTER__INLINE void
 lengths_extent(const uint32_t *offsets, uint32_t rows, sinter__sst_extent *out)
 {
     uint32_t min = UINT32_MAX;
@@ -32,8 +33,8 @@ lengths_extent(const uint32_t *offsets, uint32_t rows, sinter__sst_extent *out)
     out->max = max;
 }
 
-void
-sinter__sst_summarize(const sinter__sst_columns *columns, sinter__sst_summary *out)
+SINTER__INLINE void
+summarize(const sinter__sst_columns *columns, sinter__sst_summary *out)
 {
     const uint32_t rows = columns->rows;
     int64_t min = INT64_MAX;
@@ -61,6 +62,22 @@ sinter__sst_summarize(const sinter__sst_columns *columns, sinter__sst_summary *o
     out->kinds_or = kinds_or;
     out->kinds_equal = kinds_or == kinds_and;
     out->retracts = retracts;
+}
+
+SINTER__TARGET_AVX2 static void
+summarize_avx2(const sinter__sst_columns *columns, sinter__sst_summary *out)
+{
+    summarize(columns, out);
+}
+
+void
+sinter__sst_summarize(const sinter__sst_columns *columns, sinter__sst_summary *out)
+{
+    if (sinter__cpu_has_avx2()) {
+        summarize_avx2(columns, out);
+    } else {
+        summarize(columns, out);
+    }
 }
 
 size_t

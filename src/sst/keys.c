@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 
 /** The first `size` (0..8) bytes of a big-endian word. */
 static inline uint64_t
@@ -57,16 +58,31 @@ ascend_with_ties(const sinter__keys *keys, const uint64_t *prefixes, uint32_t *r
     return true;
 }
 
-bool
-sinter__keys_ascend(const sinter__keys *keys, const uint64_t *prefixes, uint32_t *row_out)
+SINTER__INLINE bool
+each_above(const uint64_t *prefixes, uint32_t rows)
 {
     uint64_t not_above = 0;
 
-    assert(keys->rows > 0);
-    for (uint32_t i = 1; i < keys->rows; i++) {
+    for (uint32_t i = 1; i < rows; i++) {
         not_above |= (uint64_t)(prefixes[i] <= prefixes[i - 1]);
     }
-    return not_above == 0 || ascend_with_ties(keys, prefixes, row_out);
+    return not_above == 0;
+}
+
+SINTER__TARGET_AVX2 static bool
+each_above_avx2(const uint64_t *prefixes, uint32_t rows)
+{
+    return each_above(prefixes, rows);
+}
+
+bool
+sinter__keys_ascend(const sinter__keys *keys, const uint64_t *prefixes, uint32_t *row_out)
+{
+    const bool is_plain = sinter__cpu_has_avx2() ? each_above_avx2(prefixes, keys->rows)
+                                                 : each_above(prefixes, keys->rows);
+
+    assert(keys->rows > 0);
+    return is_plain || ascend_with_ties(keys, prefixes, row_out);
 }
 
 bool

@@ -8,6 +8,8 @@
 #include <assert.h>
 
 #include "base/bytes.h"
+#include "base/cpu.h"
+#include "sst/unpack_avx2.h"
 
 enum { GROUP = 8 };
 
@@ -108,6 +110,14 @@ sinter__pack_lengths(uint8_t *out, const uint32_t *offsets, size_t count, uint32
     return sinter__pack_bytes(count, width);
 }
 
+/** May a column of this width be unpacked by AVX2? */
+static bool
+is_for_avx2(uint32_t width)
+{
+    return width >= SINTER__UNPACK_AVX2_WIDTH_MIN && width <= SINTER__UNPACK_AVX2_WIDTH_MAX &&
+           sinter__cpu_has_avx2();
+}
+
 /** Value `i` of a column of at most 56 bits. */
 static inline uint64_t
 unpack_one(const uint8_t *in, size_t i, uint32_t width, uint64_t mask)
@@ -121,6 +131,7 @@ void
 sinter__unpack_i64(int64_t *out, const uint8_t *in, size_t count, int64_t base, uint32_t width)
 {
     const uint64_t mask = ((uint64_t)1 << (width & 63)) - 1;
+    size_t done = 0;
 
     assert(sinter__pack_width_ok(width));
     if (width == 0) {
@@ -132,7 +143,10 @@ sinter__unpack_i64(int64_t *out, const uint8_t *in, size_t count, int64_t base, 
             out[i] = (int64_t)(sinter__get_le64(in + i * 8) + (uint64_t)base);
         }
     } else {
-        for (size_t i = 0; i < count; i++) {
+#if SINTER__MAY_HAVE_AVX2
+        done = is_for_avx2(width) ? sinter__unpack_i64_avx2(out, in, count, base, width) : 0;
+#endif
+        for (size_t i = done; i < count; i++) {
             out[i] = (int64_t)(unpack_one(in, i, width, mask) + (uint64_t)base);
         }
     }
@@ -143,8 +157,13 @@ sinter__unpack_u8(uint8_t *out, const uint8_t *in, size_t count, uint32_t width)
 {
     const uint64_t mask = ((uint64_t)1 << width) - 1;
 
+    size_t done = 0;
+
     assert(width >= 1 && width <= 8);
-    for (size_t i = 0; i < count; i++) {
+#if SINTER__MAY_HAVE_AVX2
+    done = is_for_avx2(width) ? sinter__unpack_u8_avx2(out, in, count, width) : 0;
+#endif
+    for (size_t i = done; i < count; i++) {
         out[i] = (uint8_t)unpack_one(in, i, width, mask);
     }
 }
@@ -155,6 +174,7 @@ sinter__unpack_lengths(uint32_t *offsets, const uint8_t *in, size_t count, uint3
 {
     const uint64_t mask = ((uint64_t)1 << width) - 1;
     uint64_t sum = 0;
+    size_t done = 0;
 
     assert(width <= 31);
     if (width == 0) {
@@ -164,7 +184,13 @@ sinter__unpack_lengths(uint32_t *offsets, const uint8_t *in, size_t count, uint3
         return (uint64_t)count * base;
     }
     offsets[0] = 0;
-    for (size_t i = 0; i < count; i++) {
+#if SINTER__MAY_HAVE_AVX2
+    if (is_for_avx2(width) && count <= UINT32_MAX / (base + mask)) {
+        done = sinter__unpack_lengths_avx2(offsets, in, count, base, width);
+        sum = offsets[done];
+    }
+#endif
+    for (size_t i = done; i < count; i++) {
         sum += base + unpack_one(in, i, width, mask);
         offsets[i + 1] = (uint32_t)sum;
     }

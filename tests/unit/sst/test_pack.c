@@ -1,6 +1,7 @@
 #include "sst/pack.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "records.h"
@@ -20,6 +21,31 @@ Test(sst_pack, packs_three_bits_from_the_lowest_upwards)
     cr_expect_eq(bytes[1], 0x04); /* 010 0 */
     sinter__unpack_i64(back, bytes, 4, 10, 3);
     cr_expect_arr_eq(back, values, sizeof values);
+}
+
+Test(sst_pack, nothing_is_read_beyond_eight_bytes_behind_a_column)
+{
+    test_rng rng = {.state = 79};
+
+    for (uint32_t width = 1; width <= SINTER__PACK_WIDTH_MAX; width++) {
+        for (size_t count = 1; count <= 40; count++) {
+            const size_t size = sinter__pack_bytes(count, width) + 8;
+            const uint64_t mask = ((uint64_t)1 << width) - 1;
+            uint8_t *exact = malloc(size); /* what is read behind it, a sanitizer sees */
+            uint8_t bytes[40 * 8 + SLACK];
+            int64_t values[40];
+            int64_t back[40];
+
+            for (size_t i = 0; i < count; i++) {
+                values[i] = (int64_t)(test_rng_next(&rng) & mask);
+            }
+            (void)sinter__pack_i64(bytes, values, count, 0, width);
+            memcpy(exact, bytes, size);
+            sinter__unpack_i64(back, exact, count, 0, width);
+            cr_assert_arr_eq(back, values, count * sizeof back[0], "%u bits, %zu", width, count);
+            free(exact);
+        }
+    }
 }
 
 Test(sst_pack, widths_hold_their_spread)
@@ -89,21 +115,34 @@ Test(sst_pack, lengths_come_back_as_offsets_and_their_sum_is_exact)
 
 Test(sst_pack, lengths_that_pass_32_bits_are_seen_in_the_sum)
 {
-    uint8_t bytes[16 * 4 + SLACK];
-    uint32_t offsets[17];
+    static const uint32_t widths[] = {31, 25, 8};
+    uint8_t bytes[COUNT_MAX * 4 + SLACK];
+    uint32_t offsets[COUNT_MAX + 1];
 
     memset(bytes, 0xff, sizeof bytes);
-    cr_expect_eq(sinter__unpack_lengths(offsets, bytes, 16, 5, 31),
-                 16 * (5 + (((uint64_t)1 << 31) - 1)));
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++) {
+        const uint32_t base = (uint32_t)1 << 30;
+        const uint64_t longest = base + ((uint64_t)1 << widths[i]) - 1;
+
+        cr_expect_eq(sinter__unpack_lengths(offsets, bytes, COUNT_MAX, base, widths[i]),
+                     COUNT_MAX * longest);
+    }
 }
 
 Test(sst_pack, kinds_come_back)
 {
-    const uint8_t kinds[] = {0, 3, 2, 1, 1, 0, 0, 3, 2};
-    uint8_t bytes[8 + SLACK];
-    uint8_t back[sizeof kinds];
+    test_rng rng = {.state = 80};
+    uint8_t kinds[COUNT_MAX];
+    uint8_t bytes[COUNT_MAX + SLACK];
+    uint8_t back[COUNT_MAX];
 
-    cr_assert_eq(sinter__pack_u8(bytes, kinds, sizeof kinds, 2), 3);
-    sinter__unpack_u8(back, bytes, sizeof kinds, 2);
-    cr_expect_arr_eq(back, kinds, sizeof kinds);
+    for (uint32_t width = 1; width <= 8; width++) {
+        for (size_t i = 0; i < COUNT_MAX; i++) {
+            kinds[i] = (uint8_t)test_rng_below(&rng, (uint64_t)1 << width);
+        }
+        cr_assert_eq(sinter__pack_u8(bytes, kinds, COUNT_MAX, width),
+                     sinter__pack_bytes(COUNT_MAX, width));
+        sinter__unpack_u8(back, bytes, COUNT_MAX, width);
+        cr_expect_arr_eq(back, kinds, sizeof kinds, "width %u", width);
+    }
 }
