@@ -191,7 +191,7 @@ def work_directory(wanted):
 
 def settings(**changes):
     """What Bench wants to know, for commands that don't ask for all of it."""
-    return argparse.Namespace(**{"div": 4, "threads": 1, "io": "auto", **changes})
+    return argparse.Namespace(**{"div": 4, "threads": 1, "io": "auto", "direct": False, **changes})
 
 
 class Served:
@@ -226,6 +226,7 @@ class Bench:
         self.div = arguments.div
         self.threads = arguments.threads
         self.io = arguments.io
+        self.direct = "yes" if arguments.direct else "no"
         self.directory = os.path.abspath(directory)
         self.cores = cores_for(arguments.threads)
         self.served = {}
@@ -297,7 +298,8 @@ class Bench:
         """One compaction on its own core, in a fresh process but for SERVED; its output is
         verified."""
         command = ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact",
-                   "--dir", self.inputs(engine), "--threads", str(self.threads), "--io", self.io]
+                   "--dir", self.inputs(engine), "--threads", str(self.threads),
+                   "--io", self.io, "--direct", self.direct]
         output = os.path.join(self.directory, f"output-{os.getpid()}")
         shutil.rmtree(output, ignore_errors=True)
         try:

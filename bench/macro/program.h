@@ -29,6 +29,7 @@ typedef struct bench_options {
     const char *dir;
     const char *out;
     const char *io;
+    bool direct; /* past the page cache; sinter only */
     uint64_t div;
     uint32_t block_bytes;
     uint32_t threads;

@@ -285,6 +285,7 @@ compact(const bench_options *options, const bench_clock *idle)
     compaction.codec = codec_of(options);
     compaction.codec_level = options->codec_level;
     compaction.block_bytes = options->block_bytes;
+    compaction.direct = options->direct;
     compaction.filter_bits_per_key = 0; /* the peers write none either */
     compaction.sort_spill_threshold = FILES_MAX;
     compaction.sub_compactions = options->threads;

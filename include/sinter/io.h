@@ -107,6 +107,11 @@ typedef struct sinter_io_ops {
      *  held. Released by close of the file. NULL: no locks. */
     sinter_status (*lock)(sinter_io *io, const char *path, sinter_io_file **out, sinter_error *err);
     void (*destroy)(sinter_io *io);
+    /** Lend memory that this file can be read into more cheaply than into any other: `size` bytes
+     *  or more, aligned to 4096, until give_back, which comes before close. NULL, the function or
+     *  what it returns: there is none, bring your own. */
+    void *(*borrow)(sinter_io_file *file, size_t size);
+    void (*give_back)(sinter_io_file *file, void *data);
 } sinter_io_ops;
 
 /** Base of every backend: a backend's own struct begins with it. */

@@ -12,6 +12,7 @@
 enum {
     READ_BYTES_MIN = 64 * 1024,
     READ_BYTES_MAX = 256 * 1024,
+    DIRECT_READ_BYTES_MAX = 1024 * 1024, /* a request costs as much as 300 KiB of it (docs/io.md) */
     READ_SHARE = 8,    /* of the memory left, reads may take one part in so many */
     READS_PER_RUN = 2, /* one is used while the next is on its way */
     /* Of files that don't say what reading them takes: a decoded block of usual size, index pages
@@ -107,16 +108,17 @@ run_bytes(const sinter_rewrite_run *run)
 
 /* Few runs read in large pieces; many share the memory that is left. */
 static uint32_t
-choose_read_bytes(const sinter_env *env, size_t run_count)
+choose_read_bytes(const sinter_env *env, bool is_direct, size_t run_count)
 {
     const uint64_t left = sinter_memory_limit(env->memory) - sinter_memory_used(env->memory);
+    const uint32_t most = is_direct ? DIRECT_READ_BYTES_MAX : READ_BYTES_MAX;
     const uint64_t share =
         left / READ_SHARE / READS_PER_RUN / run_count / READ_BYTES_MIN * READ_BYTES_MIN;
 
     if (share < READ_BYTES_MIN) {
         return READ_BYTES_MIN;
     }
-    return share > READ_BYTES_MAX ? READ_BYTES_MAX : (uint32_t)share;
+    return share > most ? most : (uint32_t)share;
 }
 
 static sinter_status
@@ -144,7 +146,7 @@ set_up_runs(sinter__section_merge *merge, const sinter__merge_config *config,
             const sinter_rewrite_section *section)
 {
     const uint32_t skip = common_prefix(merge->by_age, merge->file_count);
-    const uint32_t read_bytes = choose_read_bytes(merge->env, section->count);
+    const uint32_t read_bytes = choose_read_bytes(merge->env, config->read.direct, section->count);
 
     for (size_t r = 0; r < section->count; r++) {
         merge->runs[r] = (section_run){.config = config,

@@ -246,6 +246,18 @@ fault_publish(sinter_io_file *base, const char *path, sinter_error *err)
     return file->under->ops->publish(file->under, path, err);
 }
 
+static void *
+fault_borrow(sinter_io_file *base, size_t size)
+{
+    return sinter__io_borrow(fault_file_of(base)->under, size);
+}
+
+static void
+fault_give_back(sinter_io_file *base, void *data)
+{
+    sinter__io_give_back(fault_file_of(base)->under, data);
+}
+
 /* ---- names ---- */
 
 static sinter_status
@@ -351,6 +363,8 @@ const sinter_io_ops sinter__fault_ops = {
     .replace = fault_replace,
     .lock = fault_lock,
     .destroy = fault_destroy,
+    .borrow = fault_borrow,
+    .give_back = fault_give_back,
 };
 
 sinter_status

@@ -2,7 +2,9 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 
 sinter_status
 sinter__io_status(int sys_errno)
@@ -46,6 +48,7 @@ sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wan
                       sinter_error *err)
 {
     size_t bytes = wanted;
+    size_t align = 0;
     sinter_status st = SINTER_OK;
 
     assert(wanted >= least && least % SINTER__IO_ALIGN == 0);
@@ -58,14 +61,18 @@ sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wan
     if (st != SINTER_OK) {
         return st;
     }
-    st = sinter__resize(env, &chunk->block, bytes + SINTER__IO_ALIGN, 1, err);
+    align = bytes >= SINTER__IO_HUGE_BYTES ? SINTER__IO_HUGE_BYTES : SINTER__IO_ALIGN;
+    st = sinter__resize(env, &chunk->block, bytes + align, 1, err);
     if (st != SINTER_OK) {
         sinter_memory_release(env->memory, bytes);
         return st;
     }
-    chunk->data =
-        (uint8_t *)chunk->block +
-        (SINTER__IO_ALIGN - (uintptr_t)chunk->block % SINTER__IO_ALIGN) % SINTER__IO_ALIGN;
+    chunk->data = (uint8_t *)chunk->block + (align - (uintptr_t)chunk->block % align) % align;
+#if defined(MADV_HUGEPAGE)
+    if (align == SINTER__IO_HUGE_BYTES) { /* a gain where the system has them */
+        (void)madvise(chunk->data, bytes - bytes % SINTER__IO_HUGE_BYTES, MADV_HUGEPAGE);
+    }
+#endif
     chunk->capacity = bytes;
     chunk->used = 0;
     return SINTER_OK;
@@ -79,6 +86,24 @@ sinter__io_chunk_fini(const sinter_env *env, sinter__io_chunk *chunk)
         sinter_memory_release(env->memory, chunk->capacity);
     }
     memset(chunk, 0, sizeof *chunk);
+}
+
+/* Size of io ops that know of lending. */
+#define LENDING_SIZE (offsetof(sinter_io_ops, give_back) + sizeof(void (*)(void)))
+
+void *
+sinter__io_borrow(sinter_io_file *file, size_t size)
+{
+    const sinter_io_ops *ops = file->ops;
+
+    return ops->struct_size >= LENDING_SIZE && ops->borrow != NULL ? ops->borrow(file, size) : NULL;
+}
+
+void
+sinter__io_give_back(sinter_io_file *file, void *data)
+{
+    assert(file->ops->struct_size >= LENDING_SIZE);
+    file->ops->give_back(file, data);
 }
 
 sinter_status

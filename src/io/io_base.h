@@ -13,6 +13,7 @@
 
 enum {
     SINTER__IO_ALIGN = 4096,            /* address, offset and size of direct reads and writes */
+    SINTER__IO_HUGE_BYTES = 2 << 20,    /* a huge page: what chunks of that size and more lie in */
     SINTER__IO_CHUNK_BYTES = 1 << 20,   /* write-behind: what one write carries */
     SINTER__IO_CHUNK_BYTES_MIN = 65536, /* the same where the memory budget is short */
     SINTER__IO_WORDS_BYTES = 128
@@ -99,6 +100,12 @@ sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wan
 /** Give it back; takes a zeroed chunk. */
 void
 sinter__io_chunk_fini(const sinter_env *env, sinter__io_chunk *chunk);
+
+/** As borrow and give_back of sinter_io_ops, for files of any version of the struct. */
+void *
+sinter__io_borrow(sinter_io_file *file, size_t size);
+void
+sinter__io_give_back(sinter_io_file *file, void *data);
 
 /** Does the stretch lie within what a file offset can name? SINTER_E_CORRUPT if not. */
 sinter_status

@@ -300,6 +300,18 @@ limit_publish(sinter_io_file *base, const char *path, sinter_error *err)
     return under->ops->publish(under, path, err);
 }
 
+static void *
+limit_borrow(sinter_io_file *base, size_t size)
+{
+    return sinter__io_borrow(limit_file_of(base)->under, size);
+}
+
+static void
+limit_give_back(sinter_io_file *base, void *data)
+{
+    sinter__io_give_back(limit_file_of(base)->under, data);
+}
+
 /* ---- names ---- */
 
 static sinter_status
@@ -384,6 +396,8 @@ const sinter_io_ops sinter__limit_ops = {
     .replace = limit_replace,
     .lock = limit_lock,
     .destroy = limit_destroy,
+    .borrow = limit_borrow,
+    .give_back = limit_give_back,
 };
 
 static void

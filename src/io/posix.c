@@ -21,6 +21,7 @@ posix_destroy(sinter_io *io)
 {
     sinter__posix_io *posix = (sinter__posix_io *)io;
 
+    sinter__posix_fini(posix);
     sinter__free(posix->base.env, posix);
 }
 
@@ -46,27 +47,37 @@ const sinter_io_ops sinter__posix_ops = {
     .replace = sinter__posix_replace,
     .lock = sinter__posix_lock,
     .destroy = posix_destroy,
+    .borrow = sinter__posix_borrow,
+    .give_back = sinter__posix_give_back,
 };
 
 static sinter__posix_io static_posix;
 static sinter_env static_env;
 static pthread_once_t static_once = PTHREAD_ONCE_INIT;
 
-void
+sinter_status
 sinter__posix_init(sinter__posix_io *posix, const sinter_io_ops *ops, const sinter_env *env,
-                   const sinter__posix_calls *calls)
+                   const sinter__posix_calls *calls, sinter_error *err)
 {
     posix->base.io.ops = ops;
     posix->base.env = env;
     posix->calls = calls;
     posix->file_bytes = sizeof(sinter__posix_file);
+    return sinter__huge_pool_init(&posix->huge, env, err);
+}
+
+void
+sinter__posix_fini(sinter__posix_io *posix)
+{
+    sinter__huge_pool_fini(&posix->huge);
 }
 
 static void
 make_static(void)
 {
     sinter__env_init(&static_env);
-    sinter__posix_init(&static_posix, &sinter__posix_ops, &static_env, &sinter__posix_calls_system);
+    (void)sinter__posix_init(&static_posix, &sinter__posix_ops, &static_env,
+                             &sinter__posix_calls_system, NULL); /* mutexes never fail on Linux */
 }
 
 sinter_io *
@@ -81,10 +92,15 @@ sinter__posix_create(const sinter_env *env, const sinter__posix_calls *calls, si
                      sinter_error *err)
 {
     sinter__posix_io *posix = NULL;
+    sinter_status st = SINTER_OK;
 
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, posix, 1, err));
-    sinter__posix_init(posix, &sinter__posix_ops, env, calls);
+    st = sinter__posix_init(posix, &sinter__posix_ops, env, calls, err);
+    if (st != SINTER_OK) {
+        sinter__free(env, posix);
+        return st;
+    }
     *out = &posix->base.io;
     return SINTER_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef SINTER_IO_POSIX_H
 #define SINTER_IO_POSIX_H
 
+#include "io/huge_pool.h"
 #include "io/io_base.h"
 #include "io/posix_calls.h"
 
@@ -17,6 +18,7 @@ enum { SINTER__RETRIES_MAX = 10000 }; /* EINTR, EAGAIN in a row before a call co
 typedef struct sinter__posix_io {
     sinter__io_base base;
     const sinter__posix_calls *calls;
+    sinter__huge_pool huge; /* for direct files */
     size_t file_bytes;      /* size of the struct of a file: sinter__posix_file or larger */
     _Atomic uint64_t nonce; /* for names that follow from a seed */
 } sinter__posix_io;
@@ -40,6 +42,9 @@ typedef struct sinter__posix_file {
     bool is_direct;
     bool is_sequential;
     sinter__io_failure failure;
+    bool is_not_allocated; /* the file system refused it once */
+    uint64_t
+        allocated_bytes;     /* direct: size of the file, where that is ahead of what was written */
     uint64_t flushed_bytes;  /* what is behind: file offset of the first byte of `chunk` */
     sinter__io_chunk chunk;  /* appended, not yet handed to the kernel */
     sinter__io_chunk bounce; /* aligned memory for direct reads */
@@ -55,10 +60,13 @@ enum {
 };
 enum { SINTER__TICKET_IDLE = 0, SINTER__TICKET_BEGUN = 1 };
 
-/** Set up the fields of a posix backend in zeroed memory. */
-void
+/** Set up the fields of a posix backend in zeroed memory. SINTER_OK, SINTER_E_NOMEM */
+sinter_status
 sinter__posix_init(sinter__posix_io *posix, const sinter_io_ops *ops, const sinter_env *env,
-                   const sinter__posix_calls *calls);
+                   const sinter__posix_calls *calls, sinter_error *err);
+/** The other way round. */
+void
+sinter__posix_fini(sinter__posix_io *posix);
 
 /** A posix backend of its own over `calls` (borrowed); sinter_io_destroy() releases it. */
 sinter_status
@@ -98,6 +106,11 @@ sinter__posix_sync(sinter_io_file *base, sinter_error *err);
 sinter_status
 sinter__posix_publish(sinter_io_file *base, const char *path, sinter_error *err);
 
+/** Memory for direct reads. */
+void *
+sinter__posix_borrow(sinter_io_file *base, size_t size);
+void
+sinter__posix_give_back(sinter_io_file *base, void *data);
 /** Read one stretch, past the page cache where the file is direct. */
 sinter_status
 sinter__posix_read_range(sinter__posix_file *file, const sinter_io_range *range, sinter_error *err);
@@ -105,6 +118,13 @@ sinter__posix_read_range(sinter__posix_file *file, const sinter_io_range *range,
 sinter_status
 sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count, uint64_t offset,
                         sinter_error *err);
+/** Have room for a direct file up to `end`, in large steps: a write within the size of a file costs
+ *  half of one that extends it, and doesn't wait for others. Where it is refused, writes extend. */
+void
+sinter__posix_allocate(sinter__posix_file *file, uint64_t end);
+/** Cut off what was allocated beyond the bytes that were written. A failure stays with the file. */
+sinter_status
+sinter__posix_trim(sinter__posix_file *file, sinter_error *err);
 /** Use the page cache from now on. */
 void
 sinter__posix_leave_direct(sinter__posix_file *file);

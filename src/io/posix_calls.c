@@ -1,5 +1,6 @@
 #include "io/posix_calls.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -23,6 +24,20 @@ call_sync_data(int fd)
     return fcntl(fd, F_FULLFSYNC);
 #else
     return fdatasync(fd);
+#endif
+}
+
+static int
+call_allocate(int fd, off_t offset, off_t size)
+{
+#if defined(__linux__)
+    return fallocate(fd, 0, offset, size);
+#else
+    (void)fd;
+    (void)offset;
+    (void)size;
+    errno = EOPNOTSUPP;
+    return -1;
 #endif
 }
 
@@ -70,6 +85,8 @@ const sinter__posix_calls sinter__posix_calls_system = {
     .pwritev = pwritev,
     .sync_data = call_sync_data,
     .sync_all = fsync,
+    .allocate = call_allocate,
+    .truncate = ftruncate,
     .stat_file = call_stat_file,
     .is_in_memory = call_is_in_memory,
     .set_flags = call_set_flags,

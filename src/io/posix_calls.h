@@ -15,8 +15,10 @@ typedef struct sinter__posix_calls {
     int (*close)(int fd);
     ssize_t (*preadv)(int fd, const struct iovec *parts, int count, off_t offset);
     ssize_t (*pwritev)(int fd, const struct iovec *parts, int count, off_t offset);
-    int (*sync_data)(int fd); /* fdatasync */
-    int (*sync_all)(int fd);  /* fsync */
+    int (*sync_data)(int fd);                          /* fdatasync */
+    int (*sync_all)(int fd);                           /* fsync */
+    int (*allocate)(int fd, off_t offset, off_t size); /* fallocate; the file grows */
+    int (*truncate)(int fd, off_t size);
     int (*stat_file)(int fd, struct stat *out);
     bool (*is_in_memory)(int fd);        /* does its file system keep files in memory (fstatfs)? */
     int (*set_flags)(int fd, int flags); /* fcntl F_SETFL */

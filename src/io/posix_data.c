@@ -17,6 +17,7 @@
 
 enum {
     PARTS_MAX = 64,             /* stretches in one preadv */
+    ALLOCATE_BYTES = 16 << 20,  /* what a direct file grows by at a time */
     LARGE_APPEND_BYTES = 262144 /* from here on a system call is cheaper than a copy */
 };
 
@@ -218,6 +219,21 @@ sinter__posix_read_range(sinter__posix_file *file, const sinter_io_range *range,
     return read_parts(file, &part, 1, range->offset + done, err);
 }
 
+void *
+sinter__posix_borrow(sinter_io_file *base, size_t size)
+{
+    sinter__posix_file *file = posix_file(base);
+    const bool is_fit = size <= SINTER__HUGE_PIECE_BYTES && size > SINTER__HUGE_PIECE_BYTES / 2;
+
+    return file->is_direct && is_fit ? sinter__huge_pool_take(&file->io->huge) : NULL;
+}
+
+void
+sinter__posix_give_back(sinter_io_file *base, void *data)
+{
+    sinter__huge_pool_give(&posix_file(base)->io->huge, data);
+}
+
 static sinter_status
 flush(sinter__posix_file *file, sinter_error *err);
 
@@ -392,6 +408,39 @@ sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count
     return SINTER_OK;
 }
 
+void
+sinter__posix_allocate(sinter__posix_file *file, uint64_t end)
+{
+    const uint64_t begin =
+        file->allocated_bytes > file->flushed_bytes ? file->allocated_bytes : file->flushed_bytes;
+    const uint64_t size = end - begin + ALLOCATE_BYTES;
+
+    if (!file->is_direct || file->is_not_allocated || end <= file->allocated_bytes ||
+        size > (uint64_t)INT64_MAX - begin) {
+        return;
+    }
+    /* If the disk is full, a write will say so when it is reached; part may have been given. */
+    file->is_not_allocated = file->io->calls->allocate(file->fd, (off_t)begin, (off_t)size) != 0;
+    file->allocated_bytes = begin + size;
+}
+
+sinter_status
+sinter__posix_trim(sinter__posix_file *file, sinter_error *err)
+{
+    unsigned tries = 0;
+
+    if (file->allocated_bytes <= file->flushed_bytes) {
+        return SINTER_OK;
+    }
+    while (file->io->calls->truncate(file->fd, (off_t)file->flushed_bytes) != 0) {
+        if (!sinter__posix_again(errno, &tries)) {
+            return sinter__posix_fail_write(file, errno, file->flushed_bytes, 0, err);
+        }
+    }
+    file->allocated_bytes = 0;
+    return SINTER_OK;
+}
+
 /* Hand the chunk to the kernel; a direct file's tail goes separately. */
 static sinter_status
 flush(sinter__posix_file *file, sinter_error *err)
@@ -402,6 +451,7 @@ flush(sinter__posix_file *file, sinter_error *err)
                             {.iov_base = chunk->data + head, .iov_len = chunk->used - head}};
 
     assert(chunk->used > 0 && chunk->used <= chunk->capacity);
+    sinter__posix_allocate(file, file->flushed_bytes + head);
 
     SINTER__CHECK(sinter__posix_write_all(file, &parts[0], 1, file->flushed_bytes, err));
     SINTER__CHECK(sinter__posix_write_all(file, &parts[1], 1, file->flushed_bytes + head, err));
@@ -441,8 +491,10 @@ append_some(sinter__posix_file *file, const uint8_t *data, size_t size, size_t *
     size_t room = 0;
 
     if (chunk->block == NULL) {
-        SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, chunk, SINTER__IO_CHUNK_BYTES,
-                                            SINTER__IO_CHUNK_BYTES_MIN, err));
+        SINTER__CHECK(
+            sinter__io_chunk_init(file->io->base.env, chunk,
+                                  file->is_direct ? SINTER__IO_HUGE_BYTES : SINTER__IO_CHUNK_BYTES,
+                                  SINTER__IO_CHUNK_BYTES_MIN, err));
     }
     /* Chunks end at multiples of their size, whatever was flushed in between. */
     room = chunk->capacity - (size_t)(file->flushed_bytes % chunk->capacity) - chunk->used;
@@ -508,6 +560,7 @@ sinter__posix_sync(sinter_io_file *base, sinter_error *err)
 
     SINTER__CHECK(sinter__posix_check_writable(file, err));
     SINTER__CHECK(settle(file, err));
+    SINTER__CHECK(sinter__posix_trim(file, err));
     return sinter__posix_sync_fd(file, err);
 }
 
@@ -518,5 +571,6 @@ sinter__posix_publish(sinter_io_file *base, const char *path, sinter_error *err)
 
     SINTER__CHECK(sinter__posix_check_writable(file, err));
     SINTER__CHECK(settle(file, err));
+    SINTER__CHECK(sinter__posix_trim(file, err));
     return sinter__posix_link(file, path, err);
 }

@@ -51,7 +51,8 @@ typedef struct uring_io {
 typedef struct buffer {
     uint8_t *data;
     size_t capacity;
-    int index; /* -1: `chunk` */
+    int index;    /* -1: none of the registered ones */
+    bool is_huge; /* a piece of the pool for direct files */
     sinter__io_chunk chunk;
 } buffer;
 
@@ -193,9 +194,12 @@ buffer_init(uring_io *uring, buffer *memory, size_t wanted, size_t least, sinter
 static void
 buffer_fini(uring_io *uring, buffer *memory)
 {
-    if (memory->data != NULL && memory->index >= 0) {
+    if (memory->is_huge) {
+        sinter__huge_pool_give(&uring->posix.huge, memory->data);
+    } else if (memory->data != NULL && memory->index >= 0) {
         pool_give(&uring->pool, memory->index);
     }
+    memory->is_huge = false;
     sinter__io_chunk_fini(uring->posix.base.env, &memory->chunk);
     memory->data = NULL;
 }
@@ -249,6 +253,7 @@ slot_submit(uring_file *file, write_slot *slot, size_t size)
 
     assert(!slot->is_flying);
     assert(size > 0 && size <= slot->memory.capacity);
+    sinter__posix_allocate(&file->posix, file->posix.flushed_bytes + size);
     *request = (sinter__ring_request){.data = slot->memory.data,
                                       .offset = file->posix.flushed_bytes,
                                       .size = size,
@@ -311,6 +316,12 @@ slot_ready(uring_file *file, write_slot **out, sinter_error *err)
     write_slot *slot = &file->slots[file->filling];
 
     SINTER__CHECK(slot_land(file, slot, err));
+    if (slot->memory.data == NULL && file->posix.is_direct) {
+        slot->memory.data = sinter__huge_pool_take(&uring->posix.huge);
+        slot->memory.is_huge = slot->memory.data != NULL;
+        slot->memory.capacity = SINTER__HUGE_PIECE_BYTES;
+        slot->memory.index = -1;
+    }
     if (slot->memory.data == NULL) {
         const size_t least = uring->slot_bytes < SINTER__IO_CHUNK_BYTES_MIN
                                  ? uring->slot_bytes
@@ -412,6 +423,7 @@ uring_sync(sinter_io_file *base, sinter_error *err)
 
     SINTER__CHECK(sinter__posix_check_writable(&file->posix, err));
     SINTER__CHECK(settle(file, err));
+    SINTER__CHECK(sinter__posix_trim(&file->posix, err));
     return sinter__posix_sync_fd(&file->posix, err);
 }
 
@@ -422,6 +434,7 @@ uring_publish(sinter_io_file *base, const char *path, sinter_error *err)
 
     SINTER__CHECK(sinter__posix_check_writable(&file->posix, err));
     SINTER__CHECK(settle(file, err));
+    SINTER__CHECK(sinter__posix_trim(&file->posix, err));
     return sinter__posix_link(&file->posix, path, err);
 }
 
@@ -725,6 +738,7 @@ uring_destroy(sinter_io *io)
     sinter__ring_fini(&uring->ring);
     pool_fini(uring);
     (void)pthread_mutex_destroy(&uring->pool.mutex);
+    sinter__posix_fini(&uring->posix);
     sinter__free(uring->posix.base.env, uring);
 }
 
@@ -750,6 +764,8 @@ const sinter_io_ops sinter__uring_ops = {
     .replace = sinter__posix_replace,
     .lock = sinter__posix_lock,
     .destroy = uring_destroy,
+    .borrow = sinter__posix_borrow,
+    .give_back = sinter__posix_give_back,
 };
 
 sinter_status
@@ -761,18 +777,24 @@ sinter__uring_create(const sinter_env *env, const sinter__uring_setup *setup, si
 
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, uring, 1, err));
-    sinter__posix_init(&uring->posix, &sinter__uring_ops, env, setup->calls);
+    st = sinter__posix_init(&uring->posix, &sinter__uring_ops, env, setup->calls, err);
+    if (st != SINTER_OK) {
+        sinter__free(env, uring);
+        return st;
+    }
     uring->posix.file_bytes = sizeof(uring_file);
     uring->slot_bytes = setup->buffer_bytes;
     uring->is_ring_only = setup->is_ring_only;
     uring->owner = getpid();
     if (pthread_mutex_init(&uring->pool.mutex, NULL) != 0) {
+        sinter__posix_fini(&uring->posix);
         sinter__free(env, uring);
         return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
     }
     st = sinter__ring_init(&uring->ring, setup->queue_depth, err);
     if (st != SINTER_OK) {
         (void)pthread_mutex_destroy(&uring->pool.mutex);
+        sinter__posix_fini(&uring->posix);
         sinter__free(env, uring);
         return st;
     }

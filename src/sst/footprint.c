@@ -36,19 +36,30 @@ room(uint64_t size)
     return sinter__scratch_room((size_t)smaller(size, (uint64_t)1 << 40));
 }
 
+uint32_t
+sinter__sst_read_bytes(const sinter_read_options *options)
+{
+    uint32_t bytes = options->read_bytes;
+
+    if (!options->direct) {
+        return bytes == 0 ? SINTER__SST_READ_BYTES_DEFAULT : bytes;
+    }
+    bytes = bytes == 0 ? SINTER__SST_DIRECT_READ_BYTES_DEFAULT : bytes;
+    return bytes > 2 * SINTER__SST_DIRECT_ROOM ? bytes - SINTER__SST_DIRECT_ROOM : bytes;
+}
+
 /** Two spans; both together hold no more than all blocks. */
 static uint64_t
-span_bytes(const sinter_sst_properties *properties, uint32_t read_bytes)
+span_bytes(const sinter_sst_properties *properties, const sinter_read_options *options)
 {
-    const uint64_t read = read_bytes == 0 ? SINTER__SST_READ_BYTES_DEFAULT : read_bytes;
-    const uint64_t span = larger(properties->largest_block, read);
+    const uint64_t more = SINTER__SST_SLACK_BYTES + (options->direct ? SINTER__SST_DIRECT_ROOM : 0);
+    const uint64_t span = larger(properties->largest_block, sinter__sst_read_bytes(options));
     const uint64_t all = properties->stored_bytes;
 
     if (all <= span) {
-        return room(all + SINTER__SST_SLACK_BYTES);
+        return room(all + more);
     }
-    return smaller(2 * room(span + SINTER__SST_SLACK_BYTES),
-                   2 * room(smaller(all, UINT64_MAX / 2) / 2 + SINTER__SST_SLACK_BYTES));
+    return smaller(2 * room(span + more), 2 * room(smaller(all, UINT64_MAX / 2) / 2 + more));
 }
 
 /** Leaf pages with their entries, and a page of each level above. */
@@ -103,7 +114,7 @@ sinter__sst_reader_bytes(const sinter__sst_file *file, const sinter_read_options
     assert(file->properties.largest_block > 0 && file->properties.largest_block_rows > 0);
     assert(file->footer.level_count > 0);
     assert(file->tail.capacity > 0 && file->section.capacity > 0);
-    return span_bytes(&file->properties, options->read_bytes) + block_bytes(&file->properties) +
+    return span_bytes(&file->properties, options) + block_bytes(&file->properties) +
            index_bytes(file) + filter_bytes(&file->properties) + keys + file->tail.capacity +
            file->section.capacity;
 }

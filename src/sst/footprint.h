@@ -16,6 +16,11 @@ uint64_t
 sinter__sst_writer_bytes(void *format, const sinter_write_options *options,
                          const sinter_footprint *blocks);
 
+/** The most that one read of a span takes, unless a block is larger; of direct reads that leaves
+ *  room for the rest of the pages it begins and ends in. */
+uint32_t
+sinter__sst_read_bytes(const sinter_read_options *options);
+
 /** Bytes of the budget that a reader of an open file will hold, `file` included. Its properties
  *  name the largest block. */
 uint64_t

@@ -36,6 +36,9 @@ enum {
     SINTER__SST_FILTER_BYTES_MAX = (256 << 10) + (1 << 19) * 8 + 64,
     SINTER__SST_BLOCK_BYTES_DEFAULT = 64 << 10,
     SINTER__SST_READ_BYTES_DEFAULT = 256 << 10,
+    SINTER__SST_DIRECT_READ_BYTES_DEFAULT = 1 << 20,
+    SINTER__SST_DIRECT_ALIGN = 4096, /* of direct reads: offset, size, memory */
+    SINTER__SST_DIRECT_ROOM = 3 * SINTER__SST_DIRECT_ALIGN, /* what that takes beside a span */
     /* Readable bytes behind columns, keys and values, so that copies and loads may run over. */
     SINTER__SST_SLACK_BYTES = 64
 };

@@ -11,6 +11,7 @@
 #include "base/load.h"
 #include "sst/block.h"
 #include "sst/filter.h"
+#include "sst/footprint.h"
 #include "sst/payload.h"
 #include "sst/span.h"
 
@@ -407,8 +408,8 @@ set_up(sst_reader *self, const sinter_read_options *options, sinter_error *err)
     self->spans.file = &self->file;
     self->spans.cursor.file = &self->file;
     self->spans.keys_only = options->keys_only;
-    self->spans.read_bytes =
-        options->read_bytes == 0 ? SINTER__SST_READ_BYTES_DEFAULT : options->read_bytes;
+    self->spans.is_direct = options->direct;
+    self->spans.read_bytes = sinter__sst_read_bytes(options);
     if (options->key_prefix_skip > 0 && properties->row_count > 0) {
         if (properties->min_key.size < options->key_prefix_skip) {
             SINTER__FAIL_AT(err, SINTER_E_INVALID, self->file.path, -1,

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "io/io_base.h"
 
-enum { VECTOR_MAX = 16 };
+enum { VECTOR_MAX = 16, ALIGN = SINTER__SST_DIRECT_ALIGN };
 
 static sinter__span *
 current_span(sinter__span_reader *reader)
@@ -107,6 +108,7 @@ read_key_parts(sinter__span_reader *reader, sinter__span *span, sinter_error *er
     size_t count = 0;
 
     assert(span->state == SINTER__SPAN_PLANNED && span->begin < span->end);
+    span->data = data;
     for (uint32_t i = span->begin; i < span->end; i++) {
         const sinter__sst_entry *entry = &span->leaf->entries[i];
         const size_t size = (size_t)block_bytes(reader, entry);
@@ -120,6 +122,55 @@ read_key_parts(sinter__span_reader *reader, sinter__span *span, sinter_error *er
     return handle->ops->read(handle, ranges, count, err);
 }
 
+/** Give memory that was lent back. */
+static void
+give_back(const sinter__span_reader *reader, sinter__span *span)
+{
+    if (span->lent != NULL) {
+        sinter__io_give_back(reader->file->handle, span->lent);
+        span->lent = NULL;
+    }
+}
+
+/** Aim a span at whole pages that hold it, in aligned memory: what the io lends, or its own. */
+static sinter_status
+aim_direct(sinter__span_reader *reader, sinter__span *span, sinter_error *err)
+{
+    const uint64_t begin = span->offset / ALIGN * ALIGN;
+    const uint64_t end = (span->offset + span->size + ALIGN - 1) / ALIGN * ALIGN;
+    const size_t size = (size_t)((end < reader->file->size ? end : reader->file->size) - begin);
+    const size_t room = (size_t)(end - begin) + SINTER__SST_SLACK_BYTES;
+    uint8_t *data = NULL;
+
+    if (span->lent == NULL || room > span->lent_bytes) {
+        give_back(reader, span);
+        span->lent = sinter__io_borrow(reader->file->handle, room);
+        span->lent_bytes = room;
+    }
+    data = span->lent;
+    if (data != NULL) {
+        sinter__scratch_fini(reader->file->env, &span->bytes);
+    } else {
+        SINTER__CHECK(sinter__scratch_fit(reader->file->env, &span->bytes, room + ALIGN - 1, err));
+        data = span->bytes.data + (ALIGN - (uintptr_t)span->bytes.data % ALIGN) % ALIGN;
+    }
+    span->data = data + (span->offset - begin);
+    span->range = (sinter_io_range){.offset = begin, .data = data, .size = size};
+    return SINTER_OK;
+}
+
+/** Aim a span at its own memory. */
+static sinter_status
+aim_plain(sinter__span_reader *reader, sinter__span *span, sinter_error *err)
+{
+    SINTER__CHECK(sinter__scratch_fit(reader->file->env, &span->bytes,
+                                      (size_t)span->size + SINTER__SST_SLACK_BYTES, err));
+    span->data = span->bytes.data;
+    span->range = (sinter_io_range){
+        .offset = span->offset, .data = span->bytes.data, .size = (size_t)span->size};
+    return SINTER_OK;
+}
+
 /** Start reading a planned span; key parts alone are read at once. */
 static sinter_status
 begin_span(sinter__span_reader *reader, sinter__span *span, sinter_error *err)
@@ -127,13 +178,11 @@ begin_span(sinter__span_reader *reader, sinter__span *span, sinter_error *err)
     sinter_io_file *handle = reader->file->handle;
 
     assert(span->state == SINTER__SPAN_PLANNED);
-    SINTER__CHECK(sinter__scratch_fit(reader->file->env, &span->bytes,
-                                      (size_t)span->size + SINTER__SST_SLACK_BYTES, err));
     if (reader->keys_only) {
+        SINTER__CHECK(aim_plain(reader, span, err));
         return read_key_parts(reader, span, err);
     }
-    span->range = (sinter_io_range){
-        .offset = span->offset, .data = span->bytes.data, .size = (size_t)span->size};
+    SINTER__CHECK(reader->is_direct ? aim_direct(reader, span, err) : aim_plain(reader, span, err));
     SINTER__CHECK(handle->ops->read_begin(handle, &span->range, &span->ticket, err));
     span->state = SINTER__SPAN_BEGUN;
     return SINTER_OK;
@@ -250,7 +299,7 @@ sinter__span_next(sinter__span_reader *reader, const sinter__sst_entry **out,
         begin = (*out)->offset - span->offset;
     }
     assert(begin + block_bytes(reader, *out) <= span->size);
-    *stored_out = span->bytes.data + begin;
+    *stored_out = span->data + begin;
     return SINTER_OK;
 }
 
@@ -302,6 +351,7 @@ sinter__span_reader_fini(sinter__span_reader *reader)
     }
     drop_spans(reader);
     for (int i = 0; i < 2; i++) {
+        give_back(reader, &reader->spans[i]);
         sinter__scratch_fini(reader->file->env, &reader->spans[i].bytes);
         sinter__leaf_fini(reader->file->env, &reader->leaves[i]);
     }

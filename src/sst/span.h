@@ -17,6 +17,9 @@ typedef struct sinter__span {
     uint64_t offset;
     uint64_t size;
     sinter__scratch bytes;
+    size_t lent_bytes;   /* that were asked for */
+    void *lent;          /* memory of the io that holds the bytes instead; NULL: none */
+    const uint8_t *data; /* first byte of the span, in `bytes` or `lent` */
     sinter_io_ticket ticket;
     sinter_io_range range; /* of the read that was begun */
 } sinter__span;
@@ -26,6 +29,7 @@ typedef struct sinter__span_reader {
     sinter__sst_file *file; /* borrowed */
     sinter__index_cursor cursor;
     uint32_t read_bytes;
+    bool is_direct;       /* read whole aligned pages to aligned memory: without a copy */
     bool keys_only;       /* read key parts alone */
     bool has_end_key;     /* blocks at or behind end_key are not read */
     sinter_bytes end_key; /* borrowed */
