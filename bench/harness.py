@@ -191,7 +191,8 @@ def work_directory(wanted):
 
 def settings(**changes):
     """What Bench wants to know, for commands that don't ask for all of it."""
-    return argparse.Namespace(**{"div": 4, "threads": 1, "io": "auto", "direct": False, **changes})
+    return argparse.Namespace(**{"div": 4, "threads": 1, "beside": False, "io": "auto",
+                                 "direct": False, **changes})
 
 
 class Served:
@@ -225,6 +226,7 @@ class Bench:
         self.codec = codec
         self.div = arguments.div
         self.threads = arguments.threads
+        self.beside = arguments.beside
         self.io = arguments.io
         self.direct = "yes" if arguments.direct else "no"
         self.directory = os.path.abspath(directory)
@@ -300,6 +302,7 @@ class Bench:
         command = ["taskset", "-c", self.cores, self.programs.path(engine.program), "compact",
                    "--dir", self.inputs(engine), "--threads", str(self.threads),
                    "--io", self.io, "--direct", self.direct]
+        command += ["--beside", "yes"] if self.beside else []
         output = os.path.join(self.directory, f"output-{os.getpid()}")
         shutil.rmtree(output, ignore_errors=True)
         try:

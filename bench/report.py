@@ -98,6 +98,7 @@ def summary(bench, arguments, results):
             "kernel": platform.release(),
             "file_system": file_system_of(bench.directory),
             "threads": bench.threads,
+            "beside": bench.beside,
         },
     }
     if "limit" in results:

@@ -26,7 +26,7 @@ _sinter() {
     ingest)
         options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
     compact)
-        options="--output-level --max-level --unit --full --drop-delete --base-dir --result --catalog-out --rate --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
+        options="--output-level --max-level --unit --full --drop-delete --base-dir --result --catalog-out --rate --threads --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
     plan)
         options="--output-level --max-level --unit --full --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
     scan)

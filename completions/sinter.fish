@@ -59,6 +59,7 @@ complete -c sinter -n '__fish_seen_subcommand_from compact' -l base-dir -r -d 'W
 complete -c sinter -n '__fish_seen_subcommand_from compact' -l result -s r -r -d 'Write the sinter.result document to a file; without it, it goes to standard output when --json is given or the operand is a document.'
 complete -c sinter -n '__fish_seen_subcommand_from compact' -l catalog-out -r -d 'Write the sinter.files document of the state afterwards to a file.'
 complete -c sinter -n '__fish_seen_subcommand_from compact' -l rate -r -d 'Write at most so many bytes a second, such as 64mb; reads keep pace.'
+complete -c sinter -n '__fish_seen_subcommand_from compact' -l threads -r -d 'Threads to work on, no more than processors; unless given, as many as sinter.sub-compactions. The new files don'\''t depend on it.'
 complete -c sinter -n '__fish_seen_subcommand_from compact' -l json -s j -d 'Print JSON, for machines.'
 complete -c sinter -n '__fish_seen_subcommand_from compact' -l dry-run -s n -d 'Say what would be done; write and remove nothing.'
 complete -c sinter -n '__fish_seen_subcommand_from compact' -l option -s o -r -d 'Set a compaction option by its key, as a table has it. Each key also stands as an option of its own: --target-file-size 64mb. sinter options lists them.'

@@ -52,6 +52,8 @@ parse_one(const char *name, const char *value, bench_options *out)
         out->io = value;
     } else if (strcmp(name, "--direct") == 0) {
         out->direct = strcmp(value, "yes") == 0;
+    } else if (strcmp(name, "--beside") == 0) {
+        out->beside = strcmp(value, "yes") == 0;
     } else if (strcmp(name, "--codec") == 0) {
         return parse_codec(value, out);
     } else if (strcmp(name, "--div") == 0) {

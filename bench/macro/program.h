@@ -3,6 +3,7 @@
  *
  *   PROGRAM build   --workload W1 --div 4 --codec lz4 --block-kib 64 --dir IN
  *   PROGRAM compact --codec lz4 --block-kib 64 --dir IN --out OUT [--io auto] [--threads 1]
+ *                   [--beside yes]
  *   PROGRAM verify  --codec lz4 --block-kib 64 --dir OUT
  *
  * build makes one sorted file per run; compact merges them into OUT and prints what it cost;
@@ -33,6 +34,7 @@ typedef struct bench_options {
     uint64_t div;
     uint32_t block_bytes;
     uint32_t threads;
+    bool beside; /* threads encode beside one merge, which isn't cut into parts */
     uint32_t
         memory_mib;  /* sinter's budget, and then no run is spilled for open files; 0: defaults */
     int codec;       /* BENCH_CODEC_* */

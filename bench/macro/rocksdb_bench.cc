@@ -59,6 +59,7 @@ database_options(const bench_options &options)
     if (options.codec == BENCH_CODEC_ZSTD) {
         out.compression_opts.level = options.codec_level;
     }
+    out.compression_opts.parallel_threads = options.beside ? options.threads : 1;
     out.disable_auto_compactions = true;
     out.level0_file_num_compaction_trigger = 1 << 20;
     out.level0_slowdown_writes_trigger = 1 << 20;
@@ -161,7 +162,7 @@ compact(const bench_options &options, const bench_clock &idle)
     report.file_bytes_in = total_bytes(db.get(), &inputs);
     how.compression = compression_of(options);
     how.output_file_size_limit = BENCH_TARGET_FILE_BYTES;
-    how.max_subcompactions = options.threads;
+    how.max_subcompactions = options.beside ? 1 : options.threads;
 
     bench_clock_read(&before);
     require(db->CompactFiles(how, inputs, database.num_levels - 1), "compact");

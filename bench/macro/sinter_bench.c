@@ -288,7 +288,7 @@ compact(const bench_options *options, const bench_clock *idle)
     compaction.direct = options->direct;
     compaction.filter_bits_per_key = 0; /* the peers write none either */
     compaction.sort_spill_threshold = FILES_MAX;
-    compaction.sub_compactions = options->threads;
+    compaction.sub_compactions = options->beside ? 1 : options->threads;
     if (options->memory_mib > 0) {
         compaction.memory_bytes = (uint64_t)options->memory_mib << 20;
         compaction.open_files_max = FILES_MAX + 64;

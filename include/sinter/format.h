@@ -39,6 +39,10 @@ typedef struct sinter_write_options {
     uint32_t schema_id;
     const char *key_types; /* Paimon type texts, one per line; NULL: opaque keys. Borrowed */
     const char *row_type;  /* row type as JSON; NULL: opaque values. Borrowed */
+    /** Filled blocks that may be on their way to the file at a time, with the environment's
+     * executor to help encode them. The bytes are the same for any number. 0: none; at most 64 */
+    uint32_t blocks_beside;
+    uint32_t reserved;
 } sinter_write_options;
 
 /** What reading a file takes, as the file says. */

@@ -93,6 +93,8 @@ typedef struct sinter_merge_options {
     void *cancel_ctx;
     /* Of the memory budget: left to whoever takes the merge's rows, to be reserved later. */
     uint64_t kept_back_bytes;
+    /* What would be kept back besides of a larger budget: a refusal names so much more. */
+    uint64_t kept_back_later_bytes;
 } sinter_merge_options;
 
 /** Defaults: loser tree, deduplicate, keep deletes, no spill, zstd 1 for spill files. */

@@ -7,6 +7,8 @@
 #include "cli/report.h"
 #include "cli/text.h"
 
+enum { TASKS_MAX = 1024 }; /* that may wait for a thread */
+
 static void
 on_progress(void *ctx, const sinter_event *event)
 {
@@ -106,18 +108,18 @@ cli_session_limit(cli *session, uint64_t bytes_per_second)
 }
 
 int
-cli_session_threads(cli *session, uint32_t count)
+cli_session_threads(cli *session, uint64_t count)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const uint32_t most = processors > 0 ? (uint32_t)processors : 1;
-    const uint32_t threads = count < most ? count : most;
+    const uint32_t threads = count < most ? (uint32_t)count : most;
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
 
     if (threads < 2) {
         return CLI_EXIT_OK;
     }
-    st = sinter_pool_create(&session->boot, threads - 1, count, &session->pool, &err);
+    st = sinter_pool_create(&session->boot, threads - 1, TASKS_MAX, &session->pool, &err);
     if (st != SINTER_OK) {
         return cli_fail_status(st, &err);
     }

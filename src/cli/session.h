@@ -43,7 +43,7 @@ cli_session_limit(cli *session, uint64_t bytes_per_second);
  * @return an exit code
  */
 int
-cli_session_threads(cli *session, uint32_t count);
+cli_session_threads(cli *session, uint64_t count);
 
 /** Release. */
 void

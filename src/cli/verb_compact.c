@@ -13,6 +13,7 @@ typedef struct compact_arguments {
     const char *result;
     const char *catalog_out;
     const char *rate;
+    cli_number threads;
 } compact_arguments;
 
 #define FIELD(name) offsetof(compact_arguments, name)
@@ -26,6 +27,9 @@ static const cli_option options[] = {
      "Write the sinter.files document of the state afterwards to a file."},
     {"rate", 0, CLI_TEXT, FIELD(rate), "SIZE", NULL,
      "Write at most so many bytes a second, such as 64mb; reads keep pace."},
+    {"threads", 0, CLI_COUNT, FIELD(threads), "N", NULL,
+     "Threads to work on, no more than processors; unless given, as many as "
+     "sinter.sub-compactions. The new files don't depend on it."},
 };
 
 /* A compaction under way. */
@@ -248,6 +252,8 @@ static int
 compact(compact_job *job)
 {
     const cli_common *common = &job->args->task.common;
+    const uint64_t threads =
+        job->args->threads.is_set ? job->args->threads.value : job->source.options.sub_compactions;
     sinter_status st = SINTER_OK;
     int code;
 
@@ -259,7 +265,7 @@ compact(compact_job *job)
         code = cli_session_limit(job->session, job->rate);
     }
     if (code == CLI_EXIT_OK) {
-        code = cli_session_threads(job->session, job->source.options.sub_compactions);
+        code = cli_session_threads(job->session, threads);
     }
     if (code != CLI_EXIT_OK) {
         return code;
@@ -326,12 +332,13 @@ const cli_verb cli_verb_compact = {
         "is not changed: the sinter.result document says what happened, and --catalog-out writes "
         "the document of the state afterwards.\n\n"
         "With --sinter.sub-compactions a large rewrite is cut by key range into so many parts, "
-        "which "
-        "are done side by side on as many processors as there are.\n\n"
+        "which are done side by side on as many processors as there are. With --threads 2 and "
+        "without parts, new blocks are encoded beside the merge.\n\n"
         "Input files are never changed. After a failure, and when INT or TERM cancels, no new file "
         "is left.",
     .examples = "sinter compact data/\n"
                 "sinter compact data/ --target-file-size 64mb --file.compression zstd\n"
+                "sinter compact data/ --threads 2\n"
                 "sinter compact data/ --sinter.sub-compactions 4\n"
                 "sinter compact data/ --rate 64mb\n"
                 "sinter compact files.json --output-level 3 --result result.json\n",

@@ -6,7 +6,9 @@
 #include "base/env.h"
 
 enum {
-    RANGES_MAX = 256, /* taken from the merge at once */
+    RANGES_MAX = 256,  /* taken from the merge at once */
+    BESIDE_SHARE = 16, /* encoding beside the merge may take one part of the budget in so many */
+    BLOCKS_BESIDE_MIN = 3, /* fewer don't keep two threads at work */
     PROGRESS_NS = 50 * 1000 * 1000
 };
 
@@ -197,6 +199,21 @@ make_room_for_runs(sinter__lane *lane, const sinter_rewrite_request *request, si
     return sinter__resize(lane->env, (void **)&lane->runs, most, sizeof *lane->runs, err);
 }
 
+/* How many blocks may be encoded beside the merge follows from the budget only: what is kept back
+ * for them decides on spilling, and so on the bytes of the files, which don't depend on threads. */
+static uint32_t
+blocks_beside(const sinter__lane *lane)
+{
+    const uint64_t most = sinter_memory_limit(lane->env->memory) / BESIDE_SHARE;
+    uint32_t blocks = SINTER__BLOCKS_BESIDE;
+
+    while (blocks >= BLOCKS_BESIDE_MIN &&
+           sinter__merge_config_beside_bytes(&lane->merge, blocks) > most) {
+        blocks--;
+    }
+    return blocks < BLOCKS_BESIDE_MIN ? 0 : blocks;
+}
+
 sinter_status
 sinter__lane_run(sinter__lane *lane, const sinter_rewrite_request *request,
                  sinter_compact_result *result, sinter_error *err)
@@ -210,6 +227,7 @@ sinter__lane_run(sinter__lane *lane, const sinter_rewrite_request *request,
     lane->merge.merge.drop_delete = request->drop_delete;
     lane->rolling.write.level = request->output_level;
     lane->rolling.write.codec = sinter_compact_codec_of_level(lane->options, request->output_level);
+    lane->rolling.write.blocks_beside = blocks_beside(lane);
     SINTER__CHECK(make_room_for_runs(lane, request, err));
     for (size_t s = 0; s < request->section_count; s++) {
         const sinter_rewrite_section section = section_in_range(lane, &request->sections[s]);

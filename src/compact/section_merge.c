@@ -184,17 +184,43 @@ measure_input(const sinter__section_merge *merge, const section_run *run, sinter
     return SINTER_OK;
 }
 
-/* What is to be left for the writer of the merged rows. */
+/* What a writer takes for these blocks, if the format can tell. */
 static uint64_t
-writer_bytes(const sinter__merge_config *config, const sinter_footprint *all)
+writer_bytes(const sinter_format *format, const sinter_write_options *write,
+             const sinter_footprint *all)
 {
-    const sinter_format *format = config->read.format;
-
-    if (config->write == NULL || all->block_rows == 0 || format->struct_size < WRITER_BYTES_SIZE ||
-        format->writer_bytes == NULL) {
+    if (format->struct_size < WRITER_BYTES_SIZE || format->writer_bytes == NULL) {
         return 0;
     }
-    return format->writer_bytes(format->self, config->write, all);
+    return format->writer_bytes(format->self, write, all);
+}
+
+uint64_t
+sinter__merge_config_beside_bytes(const sinter__merge_config *config, uint32_t blocks)
+{
+    const sinter_footprint unknown = {.struct_size = (uint32_t)sizeof unknown};
+    sinter_write_options write = *config->write;
+    uint64_t with = 0;
+
+    write.blocks_beside = blocks;
+    with = writer_bytes(config->read.format, &write, &unknown);
+    write.blocks_beside = 0;
+    return with - writer_bytes(config->read.format, &write, &unknown);
+}
+
+/* What is to be left for the writer of the merged rows. */
+static void
+keep_back(const sinter__merge_config *config, const sinter_footprint *all,
+          sinter_merge_options *options)
+{
+    if (config->write != NULL && all->block_rows > 0) {
+        options->kept_back_bytes = writer_bytes(config->read.format, config->write, all);
+    }
+    if (config->write != NULL) {
+        options->kept_back_later_bytes =
+            sinter__merge_config_beside_bytes(config, SINTER__BLOCKS_BESIDE) -
+            sinter__merge_config_beside_bytes(config, config->write->blocks_beside);
+    }
 }
 
 sinter_status
@@ -226,7 +252,7 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
             SINTER__TRY(st);
         }
     }
-    options.kept_back_bytes = writer_bytes(config, &all);
+    keep_back(config, &all, &options);
     SINTER__TRY(sinter_merge_open(env, inputs, section->count, &options, &merge->merge, err));
     *out = merge;
     merge = NULL;

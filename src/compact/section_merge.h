@@ -7,6 +7,9 @@
 
 #include "compact/run_reader.h"
 
+/* Blocks of a new file that may be encoded beside the merge, where the budget is large enough. */
+enum { SINTER__BLOCKS_BESIDE = 4 };
+
 /** What all section merges of a task or view share. Borrowed while a merge is open. */
 typedef struct sinter__merge_config {
     sinter__read_config read;
@@ -21,6 +24,14 @@ typedef struct sinter__merge_config {
 void
 sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_options *options,
                           const char *spill_dir);
+
+/**
+ * What encoding beside the merge takes of the memory budget, beside what else writing takes; 0: the
+ * format doesn't know of it.
+ * @param blocks  write->blocks_beside, were it so many
+ */
+uint64_t
+sinter__merge_config_beside_bytes(const sinter__merge_config *config, uint32_t blocks);
 
 /** One open section. Confined. */
 typedef struct sinter__section_merge sinter__section_merge;

@@ -157,12 +157,14 @@ plan_inputs(sinter_merge *merge, const sinter_merge_input *inputs, size_t count,
                                        .direct_max = direct_max(count, &merge->options),
                                        .options = &merge->options};
     sinter__merge_plan plan;
+    uint64_t enough = 0;
 
     sinter_merge_spill_plan(sizes, count, 0, order);
     plan = sinter__merge_plan_memory(&needs, memory_left(env));
     if (plan.enough_bytes != 0 &&
-        plan.enough_bytes <= UINT64_MAX - sinter_memory_used(env->memory)) {
-        merge->enough_bytes = plan.enough_bytes + sinter_memory_used(env->memory);
+        !__builtin_add_overflow(plan.enough_bytes, sinter_memory_used(env->memory), &enough) &&
+        !__builtin_add_overflow(enough, merge->options.kept_back_later_bytes, &enough)) {
+        merge->enough_bytes = enough;
     }
     if (merge->options.spill_dir == NULL || plan.spilled == 0) {
         for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /*
- * A full block is encoded straight into the output buffer, value part first, and gets its index
- * entry. Without a codec the values are copied to their final place in the output buffer at once.
+ * A full block goes on the line, if there is one that takes it; else it is encoded straight into
+ * the output buffer, value part first, and gets its index entry. Without a codec the values are
+ * copied to their final place in the output buffer at once.
  */
 #include "sst/file_writer.h"
 
@@ -131,25 +132,47 @@ release_excess(sinter__file_writer *self)
     if (block->value_memory.capacity > usual) {
         sinter__scratch_fini(self->env, &block->value_memory);
     }
+    if (self->line != NULL && sinter__block_line_is_outgrown(self->line, block)) {
+        sinter__open_block_fini(block);
+        *block = (sinter__open_block){.env = self->env};
+    }
     if (self->sink.pending_size == 0 && self->sink.pending.capacity > usual) {
         sinter__scratch_fini(self->env, &self->sink.pending);
     }
 }
 
-/** Give an encoded block, which stands at the end of the sink, its place in the file. */
+/** Enter a block that stands at the end of the file. */
 static sinter_status
-append_encoded(sinter__file_writer *self, sinter__encoding *encoding, sinter_error *err)
+enter_block(sinter__file_writer *self, const sinter__sst_entry *entry, sinter_bytes filter,
+            sinter_error *err)
 {
+    SINTER__CHECK(sinter__index_writer_add(&self->index, entry, filter, err));
+    return count_entry(self, entry, err);
+}
+
+/** Write a block that came along the line. */
+static sinter_status
+write_from_line(void *ctx, sinter__encoding *encoding, sinter_error *err)
+{
+    sinter__file_writer *self = ctx;
     sinter__sst_entry *entry = &encoding->entry;
 
     SINTER__CHECK(check_above_last(self, entry->first_key, err));
     entry->offset = sinter__sst_sink_offset(&self->sink);
-    SINTER__CHECK(
-        sinter__sst_sink_commit(&self->sink, (size_t)sinter__sst_entry_stored(entry), err));
-    SINTER__CHECK(
-        sinter__index_writer_add(&self->index, entry, sinter__encoding_filter(encoding), err));
-    return count_entry(self, entry, err);
+    SINTER__CHECK(sinter__sst_sink_write(&self->sink, encoding->out,
+                                         (size_t)sinter__sst_entry_stored(entry), err));
+    return enter_block(self, entry, sinter__encoding_filter(encoding), err);
 }
+
+static uint64_t
+spoken_for(const void *ctx)
+{
+    const sinter__file_writer *self = ctx;
+
+    return sinter__sst_sink_offset(&self->sink) + sinter__index_writer_pending(&self->index);
+}
+
+static const sinter__block_line_end line_end = {.write = write_from_line, .spoken_for = spoken_for};
 
 /** Encode the open block straight into the output buffer. */
 static sinter_status
@@ -170,21 +193,65 @@ write_block(sinter__file_writer *self, sinter_error *err)
     if (encoding.packing == SINTER__KEYS_TRIED) {
         self->trials.gains = encoding.keys_gain;
     }
-    SINTER__CHECK(append_encoded(self, &encoding, err));
+    SINTER__CHECK(check_above_last(self, encoding.entry.first_key, err));
+    encoding.entry.offset = sinter__sst_sink_offset(&self->sink);
+    SINTER__CHECK(sinter__sst_sink_commit(&self->sink,
+                                          (size_t)sinter__sst_entry_stored(&encoding.entry), err));
+    SINTER__CHECK(enter_block(self, &encoding.entry, sinter__encoding_filter(&encoding), err));
     sinter__open_block_reset(block);
     release_excess(self);
     return SINTER_OK;
 }
 
+/** Let nothing be on its way. */
+static sinter_status
+drain(const sinter__file_writer *self, sinter_error *err)
+{
+    return self->line == NULL ? SINTER_OK : sinter__block_line_drain(self->line, err);
+}
+
 sinter_status
 sinter__file_writer_end_block(sinter__file_writer *self, sinter_error *err)
 {
-    if (self->block.rows == 0) {
+    sinter__open_block *block = &self->block;
+    const uint32_t rows = block->rows;
+
+    if (rows == 0) {
         return SINTER_OK;
     }
-    SINTER__CHECK(write_block(self, err));
-    self->block.raw_limit = 0; /* the next row makes room first */
+    if (self->line != NULL && sinter__block_line_takes(self->line, block)) {
+        SINTER__CHECK(sinter__block_line_put(self->line, block, self->rows, err));
+    } else {
+        SINTER__CHECK(drain(self, err));
+        SINTER__CHECK(write_block(self, err));
+    }
+    block->raw_limit = 0; /* the next row makes room first */
+    self->rows += rows;
+    self->blocks++;
     return SINTER_OK;
+}
+
+sinter_status
+sinter__file_writer_has_reached(sinter__file_writer *self, uint64_t size, bool *out,
+                                sinter_error *err)
+{
+    bool is_below = false;
+
+    assert(self->block.rows == 0);
+    if (self->line != NULL) {
+        SINTER__CHECK(sinter__block_line_settle(self->line, size, &is_below, err));
+    }
+    *out = !is_below && sinter__sst_sink_offset(&self->sink) >= size;
+    return SINTER_OK;
+}
+
+uint64_t
+sinter__file_writer_size(const sinter__file_writer *self)
+{
+    const sinter_status ignored = drain(self, NULL); /* the next append or finish tells it */
+
+    (void)ignored;
+    return sinter__sst_sink_offset(&self->sink) + self->block.raw;
 }
 
 sinter_status
@@ -226,13 +293,15 @@ sinter__file_writer_add_stored(sinter__file_writer *self, const sinter__sst_payl
     assert(self->block.rows == 0);
     assert(payload->stored != NULL);
     assert(payload->format_tag == self->format_tag);
+    SINTER__CHECK(drain(self, err));
     SINTER__CHECK(check_above_last(self, entry.first_key, err));
     entry.offset = sinter__sst_sink_offset(&self->sink);
     SINTER__CHECK(sinter__sst_sink_write(&self->sink, payload->stored,
                                          (size_t)sinter__sst_entry_stored(&entry), err));
-    SINTER__CHECK(sinter__index_writer_add(&self->index, &entry, payload->filter, err));
-    SINTER__CHECK(count_entry(self, &entry, err));
+    SINTER__CHECK(enter_block(self, &entry, payload->filter, err));
     self->block.raw_limit = 0; /* the output buffer has moved on */
+    self->rows += entry.rows;
+    self->blocks++;
     self->blocks_passed++;
     return SINTER_OK;
 }
@@ -268,7 +337,9 @@ sinter_status
 sinter__file_writer_finish(sinter__file_writer *self, sinter__sst_footer *footer, sinter_error *err)
 {
     SINTER__CHECK(sinter__file_writer_end_block(self, err));
+    SINTER__CHECK(drain(self, err));
     assert(self->block.rows == 0);
+    assert(self->sums.row_count == self->rows && self->sums.block_count == self->blocks);
     self->sums.max_key = (sinter_bytes){self->last_key.data, self->last_key_size};
     self->sums.creation_time_ms = sinter__now_ms(self->env);
     SINTER__CHECK(sinter__index_writer_finish(&self->index, footer, err));
@@ -335,6 +406,24 @@ out:
     return st;
 }
 
+/** Have a line, if others are to encode and somebody may. */
+static sinter_status
+make_line(sinter__file_writer *self, uint32_t blocks_beside, sinter_error *err)
+{
+    const sinter__block_line_config config = {.slots = blocks_beside,
+                                              .block_bytes = self->block_bytes,
+                                              .encoder = &self->encoder,
+                                              .trials = &self->trials,
+                                              .end = &line_end,
+                                              .ctx = self};
+
+    if (blocks_beside == 0 || self->env->executor.submit == NULL ||
+        self->codec == SINTER_CODEC_NONE) {
+        return SINTER_OK;
+    }
+    return sinter__block_line_create(self->env, &config, &self->line, err);
+}
+
 sinter_status
 sinter__file_writer_open(const sinter_env *env, const char *path,
                          const sinter_write_options *options, sinter__file_writer *self,
@@ -344,6 +433,7 @@ sinter__file_writer_open(const sinter_env *env, const char *path,
     self->env = env;
     SINTER__CHECK(sinter__strdup(env, path, &self->path, err));
     SINTER__CHECK(set_up(self, options, err));
+    SINTER__CHECK(make_line(self, options->blocks_beside, err));
     return create_file(self, options->direct ? (uint32_t)SINTER_IO_DIRECT : 0u, err);
 }
 
@@ -352,6 +442,7 @@ sinter__file_writer_fini(sinter__file_writer *self)
 {
     const sinter_env *env = self->env;
 
+    sinter__block_line_destroy(self->line); /* first: it waits for who works on the rest */
     if (self->handle != NULL) {
         self->handle->ops->close(self->handle);
     }

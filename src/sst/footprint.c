@@ -6,6 +6,7 @@
 
 #include "base/load.h"
 #include "sst/block.h"
+#include "sst/block_line.h"
 #include "sst/codec.h"
 #include "sst/filter.h"
 #include "sst/sink.h"
@@ -200,6 +201,12 @@ sinter__sst_writer_bytes(void *format, const sinter_write_options *options,
         bytes += grown(values + SINTER__SST_SLACK_BYTES) + room(key_bound);
         bytes += sinter__codec_encoder_bytes(options->codec, options->codec_level,
                                              larger(values, key_bound));
+        if (options->blocks_beside > 0) {
+            bytes += sinter__block_line_bytes(
+                options->blocks_beside, (uint32_t)wanted,
+                (sinter__codec_choice){options->codec, options->codec_level},
+                options->filter_bits_per_key);
+        }
     }
     if (options->filter_bits_per_key > 0) {
         bytes += room(sinter__filter_bytes((uint32_t)rows, options->filter_bits_per_key)) +

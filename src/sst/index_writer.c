@@ -182,6 +182,19 @@ sinter__index_writer_add(sinter__index_writer *index, const sinter__sst_entry *e
     return push_full_pages(index, err);
 }
 
+uint64_t
+sinter__index_writer_pending(const sinter__index_writer *index)
+{
+    uint64_t bytes = index->filters.size;
+
+    for (uint32_t level = 0; level < SINTER__SST_LEVEL_COUNT_MAX; level++) {
+        const size_t size = index->levels[level].bytes.size;
+
+        bytes += size == 0 ? 0 : size + SINTER__SST_CHECKSUM_BYTES;
+    }
+    return bytes;
+}
+
 /** Push up what is left in a level below the top one. */
 static sinter_status
 push_rest(sinter__index_writer *index, uint32_t level, sinter_error *err)

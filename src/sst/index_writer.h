@@ -36,6 +36,10 @@ sinter_status
 sinter__index_writer_add(sinter__index_writer *index, const sinter__sst_entry *entry,
                          sinter_bytes filter, sinter_error *err);
 
+/** Bytes that wait to be written: pages with their checksums, and filters. */
+uint64_t
+sinter__index_writer_pending(const sinter__index_writer *index);
+
 /** Write what is left; the root's place goes into the footer. */
 sinter_status
 sinter__index_writer_finish(sinter__index_writer *index, sinter__sst_footer *footer,

@@ -38,11 +38,13 @@ typedef struct progress {
     bool is_stopped; /* at a block border, with enough bytes */
 } progress;
 
-static void
-note_border(const sst_writer *self, progress *at)
+static sinter_status
+note_border(sst_writer *self, progress *at, sinter_error *err)
 {
-    at->is_stopped =
-        self->file.block.rows == 0 && sinter__sst_sink_offset(&self->file.sink) >= at->stop_bytes;
+    if (self->file.block.rows > 0) {
+        return SINTER_OK;
+    }
+    return sinter__file_writer_has_reached(&self->file, at->stop_bytes, &at->is_stopped, err);
 }
 
 /** The next row by itself, whatever its payload. */
@@ -84,8 +86,7 @@ append_row(sst_writer *self, progress *at, sinter_error *err)
         SINTER__CHECK(sinter__file_writer_add(&self->file, &row, err));
         at->rows++;
     }
-    note_border(self, at);
-    return SINTER_OK;
+    return note_border(self, at, err);
 }
 
 /** Append rows of one range until it is taken or the file may end. */
@@ -139,15 +140,14 @@ append_stored(sst_writer *self, progress *at, sinter_error *err)
     }
     if (self->file.block.rows > 0) {
         SINTER__CHECK(sinter__file_writer_end_block(&self->file, err));
-        note_border(self, at);
+        SINTER__CHECK(note_border(self, at, err));
         if (at->is_stopped) {
             return SINTER_OK;
         }
     }
     SINTER__CHECK(sinter__file_writer_add_stored(&self->file, payload, err));
     at->taken++;
-    note_border(self, at);
-    return SINTER_OK;
+    return note_border(self, at, err);
 }
 
 static sinter_status
@@ -156,8 +156,8 @@ append_all(sst_writer *self, progress *at, sinter_error *err)
     bool is_stored = false;
 
     /* The append before may have taken its last row at a place where the file may end. */
-    if (self->file.sums.block_count > 0) {
-        note_border(self, at);
+    if (self->file.blocks > 0) {
+        SINTER__CHECK(note_border(self, at, err));
     }
     while (at->taken < at->count && !at->is_stopped) {
         at->taken += sinter__open_block_take(&self->file.block, at->ranges + at->taken,
@@ -229,7 +229,7 @@ writer_size(const sinter_writer *writer)
 {
     const sst_writer *self = (const sst_writer *)(const void *)writer;
 
-    return sinter__sst_sink_offset(&self->file.sink) + self->file.block.raw;
+    return sinter__file_writer_size(&self->file);
 }
 
 static sinter_status
@@ -301,6 +301,10 @@ check_options(const sinter_write_options *options, sinter_error *err)
         return SINTER__ERR(err, SINTER_E_INVALID, "%u filter bits per key are more than %d",
                            options->filter_bits_per_key, SINTER__FILTER_BITS_MAX);
     }
+    if (options->blocks_beside > SINTER__BLOCK_LINE_SLOTS_MAX) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "%u blocks on their way are more than %d",
+                           options->blocks_beside, SINTER__BLOCK_LINE_SLOTS_MAX);
+    }
     SINTER__CHECK(sinter__codec_check(options->codec, err));
     return sinter__codec_check_level(options->codec, options->codec_level, err);
 }
@@ -353,7 +357,7 @@ sinter_sst_writer_set_property(sinter_writer *writer, const char *name, const ch
     SINTER__REQUIRE(err, writer != NULL && writer->ops == &writer_ops);
     SINTER__REQUIRE(err, name != NULL && name[0] != '\0' && value != NULL);
     self = self_of(writer);
-    SINTER__REQUIRE(err, self->file.sums.block_count == 0 && self->file.block.rows == 0);
+    SINTER__REQUIRE(err, self->file.blocks == 0 && self->file.block.rows == 0);
     SINTER__REQUIRE(err, !self->is_finished);
     if (strncmp(name, SINTER__SST_OWN_PREFIX, sizeof SINTER__SST_OWN_PREFIX - 1) == 0) {
         return SINTER__ERR(err, SINTER_E_INVALID, "property names with %s are reserved: %s",

@@ -113,6 +113,7 @@ same "$(state dir)" "$state_before"
 for options in "--sort-engine min-heap" "--sort-spill-threshold 2" "--file.compression lz4" \
     "--file.compression zstd --file.compression.zstd-level 3" "--io posix" \
     "--sinter.filter.bits-per-key 10" "--memory 16mb" \
+    "--threads 2 --target-file-size 1kb --file.block-size 256" \
     "--sinter.sub-compactions 4 --target-file-size 1kb" \
     "--sinter.sub-compactions 4 --target-file-size 1kb --io posix"; do
     rm -rf dir && cp -r copy dir

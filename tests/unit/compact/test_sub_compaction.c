@@ -136,7 +136,8 @@ Test(compact_sub_compaction, any_cut_gives_what_the_model_gives)
 
 /* Run the same task with so many threads; names and bytes of the new files. */
 static size_t
-outputs_with(uint32_t threads, test_pool *keep, sinter_bytes *names, sinter_bytes *contents)
+outputs_with(uint32_t parts, uint32_t threads, test_pool *keep, sinter_bytes *names,
+             sinter_bytes *contents)
 {
     test_rng rng = {77};
     sinter_file_meta unit[UNIT_MAX];
@@ -147,7 +148,8 @@ outputs_with(uint32_t threads, test_pool *keep, sinter_bytes *names, sinter_byte
     size_t count = 0;
     world w;
 
-    cut_world(&w, 6, 3000, NULL);
+    cut_world(&w, parts, 3000, NULL);
+    w.options.block_bytes = 200; /* many blocks beside */
     w.env.random_seed = 5;
     add_random_files(&w, &rng);
     if (threads > 0) {
@@ -168,21 +170,28 @@ outputs_with(uint32_t threads, test_pool *keep, sinter_bytes *names, sinter_byte
     return count;
 }
 
-Test(compact_sub_compaction, bytes_do_not_depend_on_the_number_of_threads)
+static void
+check_bytes(uint32_t parts)
 {
     static sinter_bytes names[2][OUTPUTS_MAX];
     static sinter_bytes contents[2][OUTPUTS_MAX];
     test_pool keep = {0};
-    const size_t count = outputs_with(0, &keep, names[0], contents[0]);
+    const size_t count = outputs_with(parts, 0, &keep, names[0], contents[0]);
 
     for (uint32_t threads = 1; threads <= 5; threads += 2) {
-        cr_assert_eq(outputs_with(threads, &keep, names[1], contents[1]), count);
+        cr_assert_eq(outputs_with(parts, threads, &keep, names[1], contents[1]), count);
         for (size_t i = 0; i < count; i++) {
             cr_assert(test_bytes_equal(names[0][i], names[1][i]), "%u threads", threads);
             cr_assert(test_bytes_equal(contents[0][i], contents[1][i]), "%u threads", threads);
         }
     }
     test_pool_fini(&keep);
+}
+
+Test(compact_sub_compaction, bytes_do_not_depend_on_the_number_of_threads)
+{
+    check_bytes(6);
+    check_bytes(1); /* then only blocks are encoded beside */
 }
 
 /* F7: a part that gets one block of the large file and nothing else still writes its rows. */

@@ -70,19 +70,22 @@ reading_peak(measured_file *file, const sinter_read_options *options, bool takes
     return peak;
 }
 
-/** The most that a writer of the same rows holds. */
+/** The most that a writer of the same rows holds with a thread beside it. */
 static uint64_t
 writing_peak(measured_file *file)
 {
     const sinter_format *format = sinter_format_sst();
     sinter_write_options options = file->plan.options;
     sinter_env env = file->world.env; /* the writer's; the reader is not counted */
+    sinter_pool *pool = NULL;
     sinter_reader *reader = NULL;
     sinter_writer *writer = NULL;
     const sinter_batch *batch = NULL;
     uint64_t peak = 0;
 
     options.struct_size = sizeof options;
+    cr_assert_eq(sinter_pool_create(sinter_env_default(), 1, 8, &pool, NULL), SINTER_OK);
+    env.executor = sinter_pool_executor(pool);
     cr_assert_eq(sinter_memory_create(&env, 0, &env.memory, NULL), SINTER_OK);
     cr_assert_eq(format->open_reader(format->self, &file->world.env, "f.sst", NULL, &reader, NULL),
                  SINTER_OK);
@@ -100,6 +103,7 @@ writing_peak(measured_file *file)
     cr_assert_eq(writer->ops->finish(writer, NULL, NULL), SINTER_OK);
     writer->ops->close(writer);
     reader->ops->close(reader);
+    sinter_pool_destroy(pool);
     peak = sinter_memory_peak(env.memory);
     sinter_memory_destroy(env.memory);
     sst_unlink(&file->world.env, "g.sst");
@@ -144,7 +148,8 @@ try_shape(uint64_t seed)
     const sst_plan plan = {
         .options = {.codec = sst_codec((int)test_rng_below(&rng, 3)),
                     .block_bytes = (uint32_t)1 << (8 + test_rng_below(&rng, 13)),
-                    .filter_bits_per_key = test_rng_chance(&rng, 50) ? 10 : 0},
+                    .filter_bits_per_key = test_rng_chance(&rng, 50) ? 10 : 0,
+                    .blocks_beside = (uint32_t)test_rng_below(&rng, 5)},
     };
     const sinter_read_options options = {
         .struct_size = sizeof options,
