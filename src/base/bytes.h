@@ -111,26 +111,21 @@ sinter__key_prefix(const uint8_t *key, size_t size)
 static inline int
 sinter__bytes_compare(const uint8_t *a, const uint8_t *b, size_t size)
 {
+    const size_t last = size - 8; /* of the last word, which may overlap the one before it */
     size_t at = 0;
+    uint64_t word_a = 0;
+    uint64_t word_b = 0;
 
     if (size < 8) {
         return size == 0 ? 0 : memcmp(a, b, size);
     }
-    for (; at + 8 <= size; at += 8) {
-        const uint64_t word_a = sinter__get_be64(a + at);
-        const uint64_t word_b = sinter__get_be64(b + at);
-
-        if (word_a != word_b) {
-            return word_a < word_b ? -1 : 1;
-        }
+    while (at < last && sinter__get_le64(a + at) == sinter__get_le64(b + at)) {
+        at += 8; /* equal in one byte order is equal in any */
     }
-    if (at < size) { /* the last word overlaps bytes that are known to be equal */
-        const uint64_t word_a = sinter__get_be64(a + size - 8);
-        const uint64_t word_b = sinter__get_be64(b + size - 8);
-
-        return (word_a > word_b) - (word_a < word_b);
-    }
-    return 0;
+    at = at < last ? at : last;
+    word_a = sinter__get_be64(a + at);
+    word_b = sinter__get_be64(b + at);
+    return (word_a > word_b) - (word_a < word_b);
 }
 
 /** Order of two keys as bytes: <0, 0, >0; on a common start the shorter one is first. */

@@ -369,18 +369,22 @@ bytes_equal(sinter_bytes a, sinter_bytes b)
 
 /** Make prefixes and check the keys themselves. */
 static sinter_status
-check_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry, uint64_t *prefixes,
-           sinter_error *err)
+check_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,
+           const column_memory *columns, sinter_error *err)
 {
     const sinter__keys *keys = &decoder->out.keys;
     uint32_t row = 0;
+    bool is_right = false;
 
     if (decoder->shared_prefix.size > 0 &&
         !sinter__keys_begin_with(keys, decoder->shared_prefix, &row)) {
         return fail_row(decoder, entry, row, "the key lacks the prefix that all keys share", err);
     }
-    sinter__keys_prefixes(keys, (uint32_t)decoder->shared_prefix.size, prefixes);
-    if (!sinter__keys_ascend(keys, prefixes, &row)) {
+    sinter__keys_prefixes(keys, (uint32_t)decoder->shared_prefix.size, columns->prefixes);
+    is_right = columns->shared != NULL ? sinter__front_ascends(keys->data, columns->key_offsets,
+                                                               columns->shared, keys->rows, &row)
+                                       : sinter__keys_ascend(keys, columns->prefixes, &row);
+    if (!is_right) {
         return fail_row(decoder, entry, row, "its key is not above the key before it", err);
     }
     if (!bytes_equal(sinter__keys_at(keys, 0), entry->first_key) ||
@@ -464,7 +468,7 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
     out->sequences = columns.sequences;
     out->kinds = columns.kinds;
     out->value_offsets = columns.value_offsets;
-    return check_keys(decoder, entry, columns.prefixes, err);
+    return check_keys(decoder, entry, &columns, err);
 }
 
 sinter_status

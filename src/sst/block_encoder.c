@@ -57,60 +57,6 @@ block_keys(const sinter__open_block *block, const sinter__sst_summary *summary)
                           .rows = block->rows};
 }
 
-/** Refuse what no reader would take back. */
-static sinter_status
-check_rows(sinter__block_encoder *encoder, const sinter__encoding *encoding,
-           const sinter__keys *keys, const sinter__sst_summary *summary, sinter_error *err)
-{
-    const sinter_env *env = encoder->contexts.env;
-    uint32_t row = 0;
-
-    assert(keys->rows > 0);
-    assert(keys->rows <= SINTER__SST_BLOCK_ROWS_MAX);
-    if (summary->key_bytes.max > SINTER_KEY_BYTES_MAX ||
-        summary->value_bytes.max > SINTER_VALUE_BYTES_MAX) {
-        return SINTER__ERR(err, SINTER_E_TOO_LARGE,
-                           "a key has more than 1 MiB or a value more than 1 GiB");
-    }
-    if (summary->kinds_or > SINTER_KIND_DELETE) {
-        return SINTER__ERR(err, SINTER_E_INVALID, "a row has an unknown kind");
-    }
-    SINTER__CHECK(sinter__scratch_fit(env, &encoder->prefixes, keys->rows * sizeof(uint64_t), err));
-    sinter__keys_prefixes(keys, 0, (uint64_t *)(void *)encoder->prefixes.data);
-    if (!sinter__keys_ascend(keys, (const uint64_t *)(const void *)encoder->prefixes.data, &row)) {
-        return SINTER__ERR(err, SINTER_E_INVALID, "rows are not in ascending key order: row %llu",
-                           (unsigned long long)encoding->first_row + row);
-    }
-    return SINTER_OK;
-}
-
-/** Put the value part at `out`; without a codec it stands there already. */
-static sinter_status
-put_values(sinter__block_encoder *encoder, sinter_bytes raw, uint8_t *out, sinter__sst_entry *entry,
-           sinter_error *err)
-{
-    const bool has_codec = encoder->choice.codec != SINTER_CODEC_NONE;
-    size_t stored = raw.size;
-
-    assert(has_codec || raw.data == out);
-    entry->value_raw = (uint32_t)raw.size;
-    entry->value_codec = SINTER_CODEC_NONE;
-    if (has_codec && raw.size > 0) {
-        SINTER__CHECK(
-            sinter__codec_encode(&encoder->contexts, encoder->choice, raw, out, &stored, err));
-        if (stored < raw.size) {
-            entry->value_codec = (uint8_t)encoder->choice.codec;
-        } else {
-            memcpy(out, raw.data, raw.size);
-            stored = raw.size;
-        }
-    }
-    assert(stored <= raw.size);
-    entry->value_stored = (uint32_t)stored;
-    entry->value_checksum = sinter__hash(out, stored);
-    return SINTER_OK;
-}
-
 /** Have the keys front-coded; in a trial if that leaves out a third of their bytes. */
 static sinter_status
 plan_front_coding(sinter__block_encoder *encoder, sinter__encoding *encoding,
@@ -140,6 +86,75 @@ plan_front_coding(sinter__block_encoder *encoder, sinter__encoding *encoding,
     }
     columns->shared = shared;
     columns->shared_max = front.max;
+    return SINTER_OK;
+}
+
+/** Do the keys of the block ascend? As sinter__keys_ascend(). */
+static sinter_status
+check_ascent(sinter__block_encoder *encoder, const sinter__encoding *encoding,
+             const sinter__keys *keys, const sinter__sst_columns *columns, sinter_error *err)
+{
+    bool is_right = false;
+    uint32_t row = 0;
+
+    if (columns->shared != NULL) {
+        is_right = sinter__front_ascends(columns->keys, columns->key_offsets, columns->shared,
+                                         columns->rows, &row);
+    } else {
+        uint64_t *prefixes = NULL;
+
+        SINTER__CHECK(sinter__scratch_fit(encoder->contexts.env, &encoder->prefixes,
+                                          keys->rows * sizeof *prefixes, err));
+        prefixes = (uint64_t *)(void *)encoder->prefixes.data;
+        sinter__keys_prefixes(keys, 0, prefixes);
+        is_right = sinter__keys_ascend(keys, prefixes, &row);
+    }
+    if (!is_right) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "rows are not in ascending key order: row %llu",
+                           (unsigned long long)encoding->first_row + row);
+    }
+    return SINTER_OK;
+}
+
+/** Refuse what no reader would take back. */
+static sinter_status
+check_summary(const sinter__sst_summary *summary, sinter_error *err)
+{
+    if (summary->key_bytes.max > SINTER_KEY_BYTES_MAX ||
+        summary->value_bytes.max > SINTER_VALUE_BYTES_MAX) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE,
+                           "a key has more than 1 MiB or a value more than 1 GiB");
+    }
+    if (summary->kinds_or > SINTER_KIND_DELETE) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "a row has an unknown kind");
+    }
+    return SINTER_OK;
+}
+
+/** Put the value part at `out`; without a codec it stands there already. */
+static sinter_status
+put_values(sinter__block_encoder *encoder, sinter_bytes raw, uint8_t *out, sinter__sst_entry *entry,
+           sinter_error *err)
+{
+    const bool has_codec = encoder->choice.codec != SINTER_CODEC_NONE;
+    size_t stored = raw.size;
+
+    assert(has_codec || raw.data == out);
+    entry->value_raw = (uint32_t)raw.size;
+    entry->value_codec = SINTER_CODEC_NONE;
+    if (has_codec && raw.size > 0) {
+        SINTER__CHECK(
+            sinter__codec_encode(&encoder->contexts, encoder->choice, raw, out, &stored, err));
+        if (stored < raw.size) {
+            entry->value_codec = (uint8_t)encoder->choice.codec;
+        } else {
+            memcpy(out, raw.data, raw.size);
+            stored = raw.size;
+        }
+    }
+    assert(stored <= raw.size);
+    entry->value_stored = (uint32_t)stored;
+    entry->value_checksum = sinter__hash(out, stored);
     return SINTER_OK;
 }
 
@@ -178,20 +193,17 @@ put_packed_keys(sinter__block_encoder *encoder, sinter__encoding *encoding,
 
 static sinter_status
 put_keys(sinter__block_encoder *encoder, sinter__encoding *encoding,
-         const sinter__sst_summary *summary, uint8_t *out, sinter_error *err)
+         const sinter__sst_columns *columns, const sinter__sst_summary *summary, uint8_t *out,
+         sinter_error *err)
 {
     const bool may_pack = encoder->choice.codec != SINTER_CODEC_NONE;
-    sinter__sst_columns columns = sinter__open_block_columns(encoding->block);
     sinter__sst_entry *entry = &encoding->entry;
 
-    encoding->keys_gain = SINTER__KEYS_PLAIN;
-    SINTER__CHECK(plan_front_coding(encoder, encoding, &columns, err));
-    entry->keys_front_coded = columns.shared != NULL;
     entry->key_codec = SINTER_CODEC_NONE;
     if (may_pack && (encoding->packing & (SINTER__KEYS_PACKED | SINTER__KEYS_TRIED)) != 0) {
-        SINTER__CHECK(put_packed_keys(encoder, encoding, &columns, summary, out, err));
+        SINTER__CHECK(put_packed_keys(encoder, encoding, columns, summary, out, err));
     } else {
-        entry->key_raw = (uint32_t)sinter__sst_put_key_part(out, &columns, summary);
+        entry->key_raw = (uint32_t)sinter__sst_put_key_part(out, columns, summary);
         entry->key_stored = entry->key_raw;
     }
     entry->key_checksum = sinter__hash(out, entry->key_stored);
@@ -215,7 +227,7 @@ sinter__block_encoder_run(sinter__block_encoder *encoder, sinter__encoding *enco
                           sinter_error *err)
 {
     const sinter__open_block *block = encoding->block;
-    const sinter__sst_columns columns = sinter__open_block_columns(block);
+    sinter__sst_columns columns = sinter__open_block_columns(block);
     sinter__sst_entry *entry = &encoding->entry;
     uint8_t *out = encoding->out;
     sinter__sst_summary summary;
@@ -225,7 +237,7 @@ sinter__block_encoder_run(sinter__block_encoder *encoder, sinter__encoding *enco
     assert(block->raw == block->key_bytes + block->value_bytes);
     sinter__sst_summarize(&columns, &summary);
     keys = block_keys(block, &summary);
-    SINTER__CHECK(check_rows(encoder, encoding, &keys, &summary, err));
+    SINTER__CHECK(check_summary(&summary, err));
     *entry = (sinter__sst_entry){
         .rows = block->rows,
         .retracts = summary.retracts,
@@ -236,10 +248,14 @@ sinter__block_encoder_run(sinter__block_encoder *encoder, sinter__encoding *enco
         .last_key = sinter__keys_at(&keys, keys.rows - 1),
         .streams = 1,
     };
+    encoding->keys_gain = SINTER__KEYS_PLAIN;
+    SINTER__CHECK(plan_front_coding(encoder, encoding, &columns, err));
+    entry->keys_front_coded = columns.shared != NULL;
+    SINTER__CHECK(check_ascent(encoder, encoding, &keys, &columns, err));
     SINTER__CHECK(
         put_values(encoder, (sinter_bytes){block->values, block->value_bytes}, out, entry, err));
     out += entry->value_stored;
-    SINTER__CHECK(put_keys(encoder, encoding, &summary, out, err));
+    SINTER__CHECK(put_keys(encoder, encoding, &columns, &summary, out, err));
     out += entry->key_stored;
     sinter__sst_put_trailer(out, entry);
     return encoder->filter_bits == 0 ? SINTER_OK : make_filter(encoder, encoding, &keys, err);

@@ -66,6 +66,27 @@ sinter__front_measure(const uint8_t *keys, const uint32_t *offsets, uint32_t row
     return found;
 }
 
+bool
+sinter__front_ascends(const uint8_t *keys, const uint32_t *offsets, const uint32_t *shared,
+                      uint32_t rows, uint32_t *row_out)
+{
+    assert(rows > 0);
+    for (uint32_t i = 1; i < rows; i++) {
+        const uint32_t before = offsets[i] - offsets[i - 1];
+        const uint32_t size = offsets[i + 1] - offsets[i];
+        const uint32_t equal = shared[i + 1] - shared[i];
+        const bool is_above = equal < size && (equal == before || keys[offsets[i] + equal] >
+                                                                      keys[offsets[i - 1] + equal]);
+
+        assert(equal <= before && equal <= size);
+        if (!is_above) {
+            *row_out = i;
+            return false;
+        }
+    }
+    return true;
+}
+
 size_t
 sinter__front_put(uint8_t *out, const uint8_t *keys, const uint32_t *offsets,
                   const uint32_t *shared, uint32_t rows)

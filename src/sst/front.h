@@ -25,6 +25,15 @@ sinter__front_measure(const uint8_t *keys, const uint32_t *offsets, uint32_t row
                       uint32_t *shared);
 
 /**
+ * Do keys ascend strictly that share `shared` with the key before them? One byte of each is looked
+ * at, so it is taken for wrong if they share more than that. The first row that is not above
+ * the one before it is put into `row_out`.
+ */
+bool
+sinter__front_ascends(const uint8_t *keys, const uint32_t *offsets, const uint32_t *shared,
+                      uint32_t rows, uint32_t *row_out);
+
+/**
  * Put what the keys don't share, back to back, and return its size.
  *
  * @param out  has room for that and 16 bytes more

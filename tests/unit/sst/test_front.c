@@ -102,6 +102,60 @@ Test(sst_front, random_keys_come_back_and_share_what_they_can)
     }
 }
 
+static bool
+slow_ascends(const column *keys, uint32_t *row_out)
+{
+    for (uint32_t row = 1; row < keys->rows; row++) {
+        const sinter_bytes a = {keys->bytes + keys->offsets[row - 1],
+                                keys->offsets[row] - keys->offsets[row - 1]};
+        const sinter_bytes b = {keys->bytes + keys->offsets[row],
+                                keys->offsets[row + 1] - keys->offsets[row]};
+        const size_t shorter = a.size < b.size ? a.size : b.size;
+        const int order = memcmp(a.data, b.data, shorter);
+
+        if (order > 0 || (order == 0 && a.size >= b.size)) {
+            *row_out = row;
+            return false;
+        }
+    }
+    return true;
+}
+
+Test(sst_front, the_first_row_that_does_not_ascend_is_found)
+{
+    test_rng rng = {.state = 78};
+    static column keys;
+    uint32_t shared[ROWS_MAX + 1];
+    int ascending = 0;
+
+    for (int i = 0; i < 20000; i++) {
+        uint32_t row = 0;
+        uint32_t expected_row = 0;
+        bool expected = false;
+
+        fill(&keys, &rng);
+        keys.rows = keys.rows > 4 ? 1 + keys.rows % 4 : keys.rows;
+        (void)sinter__front_measure(keys.bytes, keys.offsets, keys.rows, shared);
+        expected = slow_ascends(&keys, &expected_row);
+        cr_assert_eq(sinter__front_ascends(keys.bytes, keys.offsets, shared, keys.rows, &row),
+                     expected, "case %d", i);
+        cr_assert(expected || row == expected_row, "case %d", i);
+        ascending += expected;
+    }
+    cr_expect(ascending > 1000 && ascending < 19000, "%d", ascending);
+}
+
+Test(sst_front, a_key_that_shares_more_than_it_says_is_not_above)
+{
+    static const uint8_t keys[SLACK] = "abcabd";
+    static const uint32_t offsets[] = {0, 3, 6};
+    static const uint32_t shared[] = {0, 0, 1}; /* it shares 2 */
+    uint32_t row = 0;
+
+    cr_expect_not(sinter__front_ascends(keys, offsets, shared, 2, &row));
+    cr_expect_eq(row, 1);
+}
+
 Test(sst_front, a_key_cannot_share_more_than_there_is)
 {
     static const uint8_t rest[SLACK] = "abcdefgh";
