@@ -38,8 +38,9 @@ typedef struct sinter_io_ticket {
 } sinter_io_ticket;
 
 enum {
-    SINTER_IO_DIRECT = 1u << 0,    /* bypass the page cache where the backend can */
-    SINTER_IO_SEQUENTIAL = 1u << 1 /* advice: will be read from front to back */
+    SINTER_IO_DIRECT = 1u << 0,     /* bypass the page cache where the backend can */
+    SINTER_IO_SEQUENTIAL = 1u << 1, /* advice: will be read from front to back */
+    SINTER_IO_SCRATCH = 1u << 2 /* advice: a created file that is neither synced nor published */
 };
 
 /**

@@ -259,6 +259,7 @@ sinter__posix_create_file(sinter_io *io, const char *dir, uint32_t flags, sinter
     if ((flags & SINTER_IO_DIRECT) != 0) {
         enter_direct(file);
     }
+    file->is_left_alone = (flags & SINTER_IO_SCRATCH) != 0 || posix->calls->is_in_memory(file->fd);
     *out = &file->base;
     file = NULL;
 out:

@@ -41,10 +41,13 @@ typedef struct sinter__posix_file {
     bool is_published;
     bool is_direct;
     bool is_sequential;
+    bool is_left_alone; /* nothing of it is written out before it is synced */
     sinter__io_failure failure;
     bool is_not_allocated; /* the file system refused it once */
     uint64_t
         allocated_bytes;     /* direct: size of the file, where that is ahead of what was written */
+    uint64_t waited_bytes;   /* these are written out */
+    uint64_t pushed_bytes;   /* the kernel was told to write these out */
     uint64_t flushed_bytes;  /* what is behind: file offset of the first byte of `chunk` */
     sinter__io_chunk chunk;  /* appended, not yet handed to the kernel */
     sinter__io_chunk bounce; /* aligned memory for direct reads */
@@ -118,6 +121,13 @@ sinter__posix_read_range(sinter__posix_file *file, const sinter_io_range *range,
 sinter_status
 sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count, uint64_t offset,
                         sinter_error *err);
+/**
+ * Let what was handed to the kernel be written out in windows: when one is full its writing begins,
+ * and the one before has to be on the disk. So dirty pages stay few, and the last sync is short.
+ * Left alone are direct files, scratch files, file systems in memory, and those that refuse.
+ */
+sinter_status
+sinter__posix_push(sinter__posix_file *file, sinter_error *err);
 /** Have room for a direct file up to `end`, in large steps: a write within the size of a file costs
  *  half of one that extends it, and doesn't wait for others. Where it is refused, writes extend. */
 void

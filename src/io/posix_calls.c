@@ -28,6 +28,24 @@ call_sync_data(int fd)
 }
 
 static int
+call_sync_range(int fd, off_t offset, off_t size, bool wait)
+{
+#if defined(__linux__)
+    const unsigned begin = SYNC_FILE_RANGE_WRITE;
+    const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | begin | SYNC_FILE_RANGE_WAIT_AFTER;
+
+    return sync_file_range(fd, offset, size, wait ? all : begin);
+#else
+    (void)fd;
+    (void)offset;
+    (void)size;
+    (void)wait;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static int
 call_allocate(int fd, off_t offset, off_t size)
 {
 #if defined(__linux__)
@@ -85,6 +103,7 @@ const sinter__posix_calls sinter__posix_calls_system = {
     .pwritev = pwritev,
     .sync_data = call_sync_data,
     .sync_all = fsync,
+    .sync_range = call_sync_range,
     .allocate = call_allocate,
     .truncate = ftruncate,
     .stat_file = call_stat_file,

@@ -15,8 +15,10 @@ typedef struct sinter__posix_calls {
     int (*close)(int fd);
     ssize_t (*preadv)(int fd, const struct iovec *parts, int count, off_t offset);
     ssize_t (*pwritev)(int fd, const struct iovec *parts, int count, off_t offset);
-    int (*sync_data)(int fd);                          /* fdatasync */
-    int (*sync_all)(int fd);                           /* fsync */
+    int (*sync_data)(int fd); /* fdatasync */
+    int (*sync_all)(int fd);  /* fsync */
+    /* sync_file_range: begin to write a stretch out, or have it written out (`wait`) */
+    int (*sync_range)(int fd, off_t offset, off_t size, bool wait);
     int (*allocate)(int fd, off_t offset, off_t size); /* fallocate; the file grows */
     int (*truncate)(int fd, off_t size);
     int (*stat_file)(int fd, struct stat *out);

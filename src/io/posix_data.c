@@ -17,6 +17,7 @@
 
 enum {
     PARTS_MAX = 64,             /* stretches in one preadv */
+    PUSH_BYTES = 4 << 20,       /* a window: dirty are two of them, and what is on its way */
     ALLOCATE_BYTES = 16 << 20,  /* what a direct file grows by at a time */
     LARGE_APPEND_BYTES = 262144 /* from here on a system call is cheaper than a copy */
 };
@@ -408,6 +409,42 @@ sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count
     return SINTER_OK;
 }
 
+static sinter_status
+sync_range(sinter__posix_file *file, uint64_t offset, uint64_t size, bool wait, sinter_error *err)
+{
+    unsigned tries = 0;
+
+    while (file->io->calls->sync_range(file->fd, (off_t)offset, (off_t)size, wait) != 0) {
+        if (sinter__posix_again(errno, &tries)) {
+            continue;
+        }
+        if (errno == ENOSYS || errno == EINVAL || errno == ESPIPE || errno == EOPNOTSUPP) {
+            file->is_left_alone = true;
+            return SINTER_OK;
+        }
+        return sinter__posix_fail_write(file, errno, offset, size, err);
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__posix_push(sinter__posix_file *file, sinter_error *err)
+{
+    const uint64_t begin = file->pushed_bytes;
+    const uint64_t size = file->flushed_bytes - begin;
+
+    if (file->is_left_alone || file->is_direct || size < PUSH_BYTES) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sync_range(file, begin, size, false, err));
+    if (begin > file->waited_bytes && !file->is_left_alone) {
+        SINTER__CHECK(sync_range(file, file->waited_bytes, begin - file->waited_bytes, true, err));
+        file->waited_bytes = begin;
+    }
+    file->pushed_bytes = file->flushed_bytes;
+    return SINTER_OK;
+}
+
 void
 sinter__posix_allocate(sinter__posix_file *file, uint64_t end)
 {
@@ -457,7 +494,7 @@ flush(sinter__posix_file *file, sinter_error *err)
     SINTER__CHECK(sinter__posix_write_all(file, &parts[1], 1, file->flushed_bytes + head, err));
     file->flushed_bytes += chunk->used;
     chunk->used = 0;
-    return SINTER_OK;
+    return sinter__posix_push(file, err);
 }
 
 /* Write what waits and the front of `data` up to an aligned end; `*written_out` bytes of it. */
@@ -479,7 +516,7 @@ append_large(sinter__posix_file *file, const uint8_t *data, size_t size, size_t 
     file->flushed_bytes += file->chunk.used + taken;
     file->chunk.used = 0;
     *written_out = taken;
-    return SINTER_OK;
+    return sinter__posix_push(file, err);
 }
 
 /* Take bytes into the chunk, and hand it over when it is full. */

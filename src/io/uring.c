@@ -295,7 +295,7 @@ slots_flush(uring_file *file, sinter_error *err)
         file->posix.flushed_bytes += tail;
         file->filled = 0;
     }
-    return SINTER_OK;
+    return sinter__posix_push(&file->posix, err);
 }
 
 /* Everything appended is the kernel's, and it has said so. */
@@ -351,7 +351,7 @@ append_large(uring_file *file, const uint8_t *data, size_t size, size_t *written
     *written_out = part.iov_len;
     SINTER__CHECK(sinter__posix_write_all(&file->posix, &part, 1, file->posix.flushed_bytes, err));
     file->posix.flushed_bytes += *written_out;
-    return SINTER_OK;
+    return sinter__posix_push(&file->posix, err);
 }
 
 /* Take bytes into the slot being filled, and submit it when it is full. */

@@ -30,7 +30,7 @@ sinter__spill_create(const sinter_env *env, const sinter__spill_options *options
     spill->env = env;
     spill->options = *options;
     SINTER__TRY(sinter__codec_check(options->codec, err));
-    SINTER__TRY(env->io->ops->create(env->io, options->dir, 0, &spill->file, err));
+    SINTER__TRY(env->io->ops->create(env->io, options->dir, SINTER_IO_SCRATCH, &spill->file, err));
     spill->writer = (sinter__spill_writer){.env = env,
                                            .file = spill->file,
                                            .dir = options->dir,

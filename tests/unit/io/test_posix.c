@@ -139,7 +139,22 @@ bad_mkdir(const char *path, mode_t mode)
     return fails() ? -1 : mkdir(path, mode);
 }
 
+static int
+bad_sync_range(int fd, off_t offset, off_t size, bool wait)
+{
+    return fails() ? -1 : sinter__posix_calls_system.sync_range(fd, offset, size, wait);
+}
+
+static bool
+on_disk(int fd)
+{
+    (void)fd;
+    return false;
+}
+
 static const sinter__posix_calls bad_calls = {
+    .sync_range = bad_sync_range,
+    .is_in_memory = on_disk,
     .open = bad_open,
     .close = bad_close,
     .preadv = bad_preadv,
