@@ -22,11 +22,12 @@ def ns_per_record(figures):
 
 
 def by_codec(results, curve):
-    """(codec, points in the order of x) of one curve."""
+    """(codec and file system, points in the order of x) of one curve."""
     out = {}
     for result in results:
         if result["curve"] == curve:
-            out.setdefault(result["codec"], []).append(result)
+            where = f"{result['codec']}, {result['environment']['file_system']}"
+            out.setdefault(where, []).append(result)
     return [(codec, sorted(points, key=lambda point: point["x"])) for codec, points in out.items()]
 
 
@@ -194,7 +195,7 @@ class Scale:
         return [i * step for i in range(int(self.high / step) + 1)]
 
 
-def panel(curve, points, corner):
+def panel(curve, where, points, corner):
     left, top = corner
     box = (left + LEFT, left + PANEL_W - RIGHT, top + TOP, top + PANEL_H - BOTTOM)
     names = columns(points)
@@ -209,7 +210,7 @@ def panel(curve, points, corner):
     xs = Scale([point["x"] for point in points], box[:2], curve in LOG_X)
     ys = Scale(costs, (box[3], box[2]), curve == "value")
     yield text(box[0], top + 14, TITLES[curve], size=12, weight="bold")
-    yield text(box[0], top + 28, unit, size=10)
+    yield text(box[0], top + 28, f"{unit}; {where}", size=10)
     for tick in ys.ticks():
         y = ys.place(tick)
         yield f'<line x1="{box[0]}" y1="{y:.1f}" x2="{box[1]}" y2="{y:.1f}" stroke="#dddddd"/>'
@@ -233,22 +234,23 @@ def panel(curve, points, corner):
 
 
 def chart(results):
-    """All curves of the first codec, small, side by side."""
+    """All curves, small, side by side; of several codecs or file systems the one that reaches
+    furthest, or else the first."""
     drawn = [(curve, by_codec(results, curve)) for curve in TITLES]
-    drawn = [(curve, codecs[0]) for curve, codecs in drawn if codecs]
+    drawn = [(curve, max(codecs, key=lambda found: found[1][-1]["x"]))
+             for curve, codecs in drawn if codecs]
     rows = (len(drawn) + PER_ROW - 1) // PER_ROW
     width, height = PER_ROW * PANEL_W, HEAD + rows * PANEL_H
-    body = [text(LEFT, 22, f"Cost of a compaction as it grows, {drawn[0][1][0]}", size=15,
-                 weight="bold")]
+    body = [text(LEFT, 22, "Cost of a compaction as it grows", size=15, weight="bold")]
     x = LEFT
     for name in dict.fromkeys(name for _, (_, points) in drawn for name, _ in columns(points)):
         body.append(f'<rect x="{x}" y="33" width="14" height="4" '
                     f'fill="{COLOURS.get(name, "#888888")}"/>')
         body.append(text(x + 18, 39, name, size=11))
         x += 130
-    for number, (curve, (_, points)) in enumerate(drawn):
+    for number, (curve, (where, points)) in enumerate(drawn):
         corner = (number % PER_ROW * PANEL_W, HEAD + number // PER_ROW * PANEL_H)
-        body.extend(panel(curve, points, corner))
+        body.extend(panel(curve, where, points, corner))
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
             f'font-family="sans-serif" fill="#222222"><rect width="100%" height="100%" '
             f'fill="#ffffff"/>' + "".join(body) + "</svg>\n")
