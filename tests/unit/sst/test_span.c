@@ -91,8 +91,11 @@ watch_init(sst_world *world, bool lends)
 static void
 read_directly(bool lends, uint32_t read_bytes, uint32_t value_max)
 {
-    const sst_shape shape = {
-        .count = 3000, .key_min = 4, .key_max = 20, .value_max = value_max, .noise = true};
+    const sst_shape shape = {.count = value_max > 16384 ? 150 : 1500,
+                             .key_min = 4,
+                             .key_max = 20,
+                             .value_max = value_max,
+                             .noise = true};
     const sst_plan plan = {.options = {.block_bytes = 16384}};
     const sinter_read_options options = {
         .struct_size = (uint32_t)sizeof options, .direct = true, .read_bytes = read_bytes};
