@@ -31,9 +31,11 @@ enum {
 
 /* Registered buffers. Shared. */
 typedef struct buffer_pool {
-    pthread_mutex_t mutex; /* guards `free_list`, `free_count` */
+    pthread_mutex_t mutex; /* guards `is_tried`, `free_list`, `free_count` */
+    bool is_tried;         /* made, or found that there can be none */
     sinter__io_chunk memory;
     size_t buffer_bytes;
+    unsigned buffer_count;
     int *free_list;
     size_t free_count;
 } buffer_pool;
@@ -109,39 +111,39 @@ pool_fini(uring_io *uring)
 }
 
 static int
-pool_register(uring_io *uring, const sinter__uring_setup *setup, struct iovec *parts)
+pool_register(uring_io *uring, struct iovec *parts)
 {
-    const size_t size = setup->buffer_bytes;
+    const size_t size = uring->pool.buffer_bytes;
 
-    for (unsigned i = 0; i < setup->buffer_count; i++) {
+    for (unsigned i = 0; i < uring->pool.buffer_count; i++) {
         parts[i].iov_base = uring->pool.memory.data + i * size;
         parts[i].iov_len = size;
         uring->pool.free_list[i] = (int)i;
     }
-    return io_uring_register_buffers(&uring->ring.uring, parts, setup->buffer_count);
+    return io_uring_register_buffers(&uring->ring.uring, parts, uring->pool.buffer_count);
 }
 
 /* Buffers are a gain, not a need: where the budget or the kernel refuses them there are none. */
 static sinter_status
-pool_init(uring_io *uring, const sinter__uring_setup *setup, sinter_error *err)
+pool_init(uring_io *uring, sinter_error *err)
 {
     const sinter_env *env = uring->posix.base.env;
-    const size_t bytes = (size_t)setup->buffer_count * setup->buffer_bytes;
     buffer_pool *pool = &uring->pool;
+    const size_t bytes = (size_t)pool->buffer_count * pool->buffer_bytes;
     struct iovec *parts = NULL;
     sinter_status st = SINTER_OK;
 
-    pool->buffer_bytes = setup->buffer_bytes;
+    pool->is_tried = true;
     st = sinter__io_chunk_init(env, &pool->memory, bytes, bytes, err);
     if (st == SINTER_E_TOO_LARGE) {
         return SINTER_OK;
     }
     SINTER__CHECK(st);
-    SINTER__TRY(SINTER__NEW(env, parts, setup->buffer_count, err));
-    SINTER__TRY(SINTER__NEW(env, pool->free_list, setup->buffer_count, err));
-    if (pool_register(uring, setup, parts) == 0) {
-        pool->free_count = setup->buffer_count;
-        sinter__io_count(&uring->posix.base.registered_buffers, setup->buffer_count);
+    SINTER__TRY(SINTER__NEW(env, parts, pool->buffer_count, err));
+    SINTER__TRY(SINTER__NEW(env, pool->free_list, pool->buffer_count, err));
+    if (pool_register(uring, parts) == 0) {
+        pool->free_count = pool->buffer_count;
+        sinter__io_count(&uring->posix.base.registered_buffers, pool->buffer_count);
     }
 out:
     sinter__free(env, parts);
@@ -149,6 +151,20 @@ out:
         pool_fini(uring);
     }
     return st;
+}
+
+/* The first file that the ring moves brings the buffers: files in memory do without. Short of
+ * memory they do too. */
+static void
+pool_need(uring_io *uring)
+{
+    (void)pthread_mutex_lock(&uring->pool.mutex);
+    if (!uring->pool.is_tried) {
+        const sinter_status ignored = pool_init(uring, NULL);
+
+        (void)ignored;
+    }
+    (void)pthread_mutex_unlock(&uring->pool.mutex);
 }
 
 static int
@@ -701,13 +717,15 @@ uring_close(sinter_io_file *base)
 
 /* Bytes of the open file move by the ring, or by plain calls. */
 static void
-choose_way(const uring_io *uring, sinter_io_file *base)
+choose_way(uring_io *uring, sinter_io_file *base)
 {
     const uring_file *file = uring_file_of(base);
 
     assert(base->ops == &sinter__uring_ops);
     if (!uring->is_ring_only && uring->posix.calls->is_in_memory(file->posix.fd)) {
         base->ops = &sinter__posix_ops;
+    } else {
+        pool_need(uring);
     }
 }
 
@@ -785,6 +803,8 @@ sinter__uring_create(const sinter_env *env, const sinter__uring_setup *setup, si
     uring->posix.file_bytes = sizeof(uring_file);
     uring->slot_bytes = setup->buffer_bytes;
     uring->is_ring_only = setup->is_ring_only;
+    uring->pool.buffer_bytes = setup->buffer_bytes;
+    uring->pool.buffer_count = setup->buffer_count;
     uring->owner = getpid();
     if (pthread_mutex_init(&uring->pool.mutex, NULL) != 0) {
         sinter__posix_fini(&uring->posix);
@@ -799,7 +819,7 @@ sinter__uring_create(const sinter_env *env, const sinter__uring_setup *setup, si
         return st;
     }
     uring->ring.hooks = setup->hooks;
-    st = pool_init(uring, setup, err);
+    st = setup->is_ring_only ? pool_init(uring, err) : SINTER_OK;
     if (st != SINTER_OK) {
         uring_destroy(&uring->posix.base.io);
         return st;

@@ -262,6 +262,47 @@ Test(io_uring, buffers_are_registered_where_the_limit_allows)
     sinter_io_destroy(io);
 }
 
+static bool
+is_never_in_memory(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+static bool
+is_always_in_memory(int fd)
+{
+    (void)fd;
+    return true;
+}
+
+Test(io_uring, files_in_memory_bring_no_buffers)
+{
+    static bool (*const answers[])(int) = {is_always_in_memory, is_never_in_memory};
+
+    for (size_t i = 0; i < 2; i++) {
+        sinter__posix_calls calls = sinter__posix_calls_system;
+        const sinter__uring_setup setup = {
+            .queue_depth = 8, .buffer_count = 3, .buffer_bytes = 8192, .calls = &calls};
+        sinter_io_counters counters = {.struct_size = (uint32_t)sizeof counters};
+        sinter_io *io = NULL;
+        sinter_io_file *file = NULL;
+
+        if (is_refused()) {
+            return;
+        }
+        calls.is_in_memory = answers[i];
+        cr_assert_eq(sinter__uring_create(sinter_env_default(), &setup, &io, NULL), SINTER_OK);
+        sinter_io_counters_get(io, &counters);
+        cr_expect_eq(counters.registered_buffers, 0, "nothing is open");
+        cr_assert_eq(io->ops->create(io, ".", 0, &file, NULL), SINTER_OK);
+        sinter_io_counters_get(io, &counters);
+        cr_expect_eq(counters.registered_buffers, i == 0 ? 0 : 3);
+        file->ops->close(file);
+        sinter_io_destroy(io);
+    }
+}
+
 Test(io_uring, a_budget_that_holds_no_buffers_is_no_failure)
 {
     sinter_memory *memory = NULL;
