@@ -159,6 +159,9 @@ typedef struct sinter_reader_ops {
      *  block. NULL, or beyond struct_size: the format can't tell. */
     sinter_status (*may_hold)(sinter_reader *reader, sinter_bytes key, bool *maybe_out,
                               sinter_error *err);
+    /** Were the reads of all rows that are left begun? Then a file that comes next may be begun
+     *  beside this one. NULL, or beyond struct_size: never. */
+    bool (*has_begun_all)(const sinter_reader *reader);
 } sinter_reader_ops;
 
 struct sinter_reader {

@@ -24,6 +24,8 @@ typedef struct sinter_read_options {
     sinter_bytes begin_key;       /* inclusive; borrowed until open returns */
     sinter_bytes end_key;         /* exclusive; borrowed until open returns */
     uint64_t expected_file_bytes; /* 0: unknown; else another size is SINTER_E_CORRUPT */
+    bool begins_reading;          /* the first read is on its way when open returns */
+    uint8_t reserved[7];
 } sinter_read_options;
 
 /** How a file is to be written. Zeroed with struct_size set: defaults of the format. */

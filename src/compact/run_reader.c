@@ -9,6 +9,15 @@
 #include "compact/age.h"
 #include "compact/path.h"
 
+/* The file after the open one, opened before its turn. */
+typedef struct file_ahead {
+    bool was_tried;       /* for the file after the open one */
+    sinter_status status; /* of opening it */
+    sinter_reader *inner; /* NULL: it wasn't opened */
+    char *path;
+    sinter_error err;
+} file_ahead;
+
 typedef struct run_reader {
     sinter_reader base;
     const sinter_env *env;
@@ -17,10 +26,14 @@ typedef struct run_reader {
     sinter_reader *inner;  /* NULL between files */
     char *path;            /* of the open file */
     uint64_t rows_in_file; /* read from the open file */
+    file_ahead ahead;
 } run_reader;
 
 /* Size of reader ops that know of filters. */
 #define MAY_HOLD_SIZE (offsetof(sinter_reader_ops, may_hold) + sizeof(void (*)(void)))
+
+/* Size of reader ops that know whether all reads were begun. */
+#define HAS_BEGUN_ALL_SIZE (offsetof(sinter_reader_ops, has_begun_all) + sizeof(void (*)(void)))
 
 /* Size of formats that know what reading takes. */
 #define MEASURE_SIZE (offsetof(sinter_format, measure) + sizeof(void (*)(void)))
@@ -59,14 +72,20 @@ open_file(const run_reader *reader)
 }
 
 static void
+close_file(const run_reader *reader, sinter_reader **inner, char **path)
+{
+    if (*inner != NULL) {
+        (*inner)->ops->close(*inner);
+    }
+    sinter__free(reader->env, *path);
+    *inner = NULL;
+    *path = NULL;
+}
+
+static void
 leave_file(run_reader *reader)
 {
-    if (reader->inner != NULL) {
-        reader->inner->ops->close(reader->inner);
-    }
-    sinter__free(reader->env, reader->path);
-    reader->inner = NULL;
-    reader->path = NULL;
+    close_file(reader, &reader->inner, &reader->path);
     reader->rows_in_file = 0;
 }
 
@@ -91,28 +110,85 @@ options_for(const sinter__run *run, const sinter_file_meta *file)
     };
 }
 
+/* Open a reader of one of the run's files. */
+static sinter_status
+open_reader_of(const run_reader *reader, const sinter_file_meta *file, bool is_ahead,
+               sinter_reader **inner_out, char **path_out, sinter_error *err)
+{
+    const sinter__read_config *config = reader->run.config;
+    const int64_t begin_ns = sinter__now_ns(reader->env);
+    sinter_read_options options = options_for(&reader->run, file);
+    sinter_status st = SINTER_OK;
+
+    assert(*inner_out == NULL);
+    assert(*path_out == NULL);
+    assert(file->row_count > 0);
+    options.begins_reading = is_ahead;
+    SINTER__CHECK(sinter__path_of_file(reader->env, config->base_dir, file, path_out, err));
+    st = config->format->open_reader(config->format->self, reader->env, *path_out, &options,
+                                     inner_out, err);
+    config->counters->read_ns += sinter__now_ns(reader->env) - begin_ns;
+    if (st != SINTER_OK) {
+        *inner_out = NULL;
+        sinter__fail_file(err, *path_out);
+        return st;
+    }
+    assert(*inner_out != NULL);
+    config->counters->files_opened++;
+    return SINTER_OK;
+}
+
+/* Open the file after the open one, if it is time to and allowed. */
+static void
+look_ahead(run_reader *reader)
+{
+    const sinter_reader_ops *ops = NULL;
+    file_ahead *ahead = &reader->ahead;
+
+    assert(reader->inner != NULL);
+    ops = reader->inner->ops;
+    if (!reader->run.reads_ahead || ahead->was_tried ||
+        reader->file_index + 1 == reader->run.count || ops->struct_size < HAS_BEGUN_ALL_SIZE ||
+        ops->has_begun_all == NULL || !ops->has_begun_all(reader->inner)) {
+        return;
+    }
+    ahead->was_tried = true;
+    ahead->err = (sinter_error)SINTER_ERROR_INIT;
+    ahead->status = open_reader_of(reader, reader->run.files[reader->file_index + 1], true,
+                                   &ahead->inner, &ahead->path, &ahead->err);
+    if (ahead->status == SINTER_E_TOO_LARGE) {
+        close_file(reader, &ahead->inner, &ahead->path); /* no room beside the open one: later */
+    }
+}
+
+/* The file that was opened ahead is the one to be read now. */
+static sinter_status
+take_ahead(run_reader *reader, sinter_error *err)
+{
+    file_ahead *ahead = &reader->ahead;
+
+    assert((ahead->status == SINTER_OK) == (ahead->inner != NULL));
+    reader->inner = ahead->inner;
+    reader->path = ahead->path;
+    ahead->inner = NULL;
+    ahead->path = NULL;
+    if (ahead->status != SINTER_OK && err != NULL) {
+        *err = ahead->err;
+    }
+    return ahead->status;
+}
+
 static sinter_status
 open_inner(run_reader *reader, sinter_error *err)
 {
-    const sinter__read_config *config = reader->run.config;
-    const sinter_file_meta *file = open_file(reader);
-    const sinter_read_options options = options_for(&reader->run, file);
-    const int64_t begin_ns = sinter__now_ns(reader->env);
-    sinter_status st = SINTER_OK;
+    const bool is_ahead = reader->ahead.was_tried && reader->ahead.status != SINTER_E_TOO_LARGE;
 
-    assert(reader->inner == NULL);
-    assert(reader->path == NULL);
-    assert(file->row_count > 0);
-    SINTER__CHECK(sinter__path_of_file(reader->env, config->base_dir, file, &reader->path, err));
-    st = config->format->open_reader(config->format->self, reader->env, reader->path, &options,
-                                     &reader->inner, err);
-    config->counters->read_ns += sinter__now_ns(reader->env) - begin_ns;
-    if (st != SINTER_OK) {
-        reader->inner = NULL;
-        sinter__fail_file(err, reader->path);
-        return st;
+    reader->ahead.was_tried = false;
+    if (is_ahead) {
+        return take_ahead(reader, err);
     }
-    config->counters->files_opened++;
+    SINTER__CHECK(
+        open_reader_of(reader, open_file(reader), false, &reader->inner, &reader->path, err));
     if (reader->base.ops == NULL) {
         reader->base.ops = reader->inner->ops->peek != NULL ? &run_ops_blocks : &run_ops_plain;
     }
@@ -237,6 +313,7 @@ run_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
     SINTER__CHECK(st);
     count_rows(reader, *out);
     reader->run.config->counters->blocks_read++;
+    look_ahead(reader);
     return check_keys(reader, sinter_batch_key(*out, 0),
                       sinter_batch_key(*out, (*out)->row_count - 1), err);
 }
@@ -284,6 +361,7 @@ run_take(sinter_reader *base, const sinter_batch **out, sinter_error *err)
     assert(reader->inner != NULL);
     SINTER__CHECK(call_timed(reader, CALL_TAKE, out, err));
     count_rows(reader, *out);
+    look_ahead(reader);
     return SINTER_OK;
 }
 
@@ -293,6 +371,7 @@ run_close(sinter_reader *base)
     run_reader *reader = (run_reader *)base;
 
     leave_file(reader);
+    close_file(reader, &reader->ahead.inner, &reader->ahead.path);
     sinter__free(reader->env, reader);
 }
 

@@ -1,5 +1,6 @@
 /*
- * The files of one run as one reader: lazily, one open at a time (spec/compaction.md 14, layer 3).
+ * The files of one run as one reader: lazily, one open at a time (spec/compaction.md 14, layer 3),
+ * or two where the next one's first read is begun before the current one ends.
  */
 #ifndef SINTER_COMPACT_RUN_READER_H
 #define SINTER_COMPACT_RUN_READER_H
@@ -39,6 +40,7 @@ typedef struct sinter__run {
     size_t by_age_count;
     uint32_t key_prefix_skip;
     uint32_t read_bytes; /* of one read; 0: the format's default */
+    bool reads_ahead;    /* beyond the end of a file: two are open then, with two readers' memory */
 } sinter__run;
 
 /** The files of a run that may hold keys of the range, which lie side by side; none: count 0. */
@@ -48,6 +50,10 @@ sinter__run_in_range(const sinter__read_config *config, const sinter_rewrite_run
 /**
  * Open a run's first file; the others follow when it is drained. When a single key is looked for,
  * files whose index or key filter say that it isn't there are left at once.
+ *
+ * A run that reads ahead opens the next file, and begins to read it, once all reads of the current
+ * one were begun; never more than one. How that fails is told when the file is reached; where the
+ * budget had no room for it, it is opened then.
  *
  * Batches carry the age rank of their file as origin. Stored blocks can be peeked at and taken if
  * the format has them. What a file holds is compared with its metadata: keys outside of its range
@@ -61,7 +67,8 @@ sinter__run_reader_open(const sinter_env *env, const sinter__run *run, sinter_re
                         sinter_error *err);
 
 /**
- * Learn what reading a run takes: the most of all its files, one being open at a time. Each is
+ * Learn what reading a run takes: the most of all its files, one being open at a time; reading
+ * ahead takes up to as much again. Each is
  * opened, not read.
  * @return SINTER_OK, SINTER_END (a file or the format doesn't say), or as of opening
  */

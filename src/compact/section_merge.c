@@ -15,6 +15,7 @@ enum {
     DIRECT_READ_BYTES_MAX = 1024 * 1024, /* a request costs as much as 300 KiB of it (docs/io.md) */
     READ_SHARE = 8,    /* of the memory left, reads may take one part in so many */
     READS_PER_RUN = 2, /* one is used while the next is on its way */
+    AHEAD_SHARE = 2,   /* of the memory left, all readers with those ahead may take as much */
     /* Of files that don't say what reading them takes: a decoded block of usual size, index pages
      * and a codec's context, beside two reads. */
     RUN_MEMORY_BYTES = 256 * 1024
@@ -223,6 +224,38 @@ keep_back(const sinter__merge_config *config, const sinter_footprint *all,
     }
 }
 
+/* Let runs of several files read ahead beyond the end of one, where that can't be what memory or
+ * open files lack: nothing is spilled or refused for it. */
+static void
+allow_reading_ahead(sinter__section_merge *merge, const sinter__merge_config *config,
+                    const sinter_merge_options *options, sinter_merge_input *inputs, size_t count)
+{
+    const sinter_memory *memory = merge->env->memory;
+    uint64_t left = sinter_memory_limit(memory) - sinter_memory_used(memory);
+    uint64_t taken = options->kept_back_later_bytes;
+    size_t files = count;
+
+    if (config->read.is_single_key || config->read.keys_only ||
+        (options->spill_threshold > 0 && count > options->spill_threshold) ||
+        __builtin_add_overflow(taken, options->kept_back_bytes, &taken) || taken > left) {
+        return;
+    }
+    left = (left - taken) / AHEAD_SHARE;
+    for (size_t r = 0; r < count; r++) {
+        const uint64_t readers = merge->runs[r].run.count > 1 ? 2 : 1;
+
+        files += readers - 1;
+        if (inputs[r].memory_bytes > left / readers || files > options->open_files_max) {
+            return;
+        }
+        left -= readers * inputs[r].memory_bytes;
+    }
+    for (size_t r = 0; r < count; r++) {
+        merge->runs[r].run.reads_ahead = merge->runs[r].run.count > 1;
+        inputs[r].memory_bytes *= merge->runs[r].run.count > 1 ? 2 : 1;
+    }
+}
+
 sinter_status
 sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *config,
                            const sinter_rewrite_section *section, sinter__section_merge **out,
@@ -232,6 +265,7 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
     sinter_footprint all = {.struct_size = (uint32_t)sizeof all};
     sinter__section_merge *merge = NULL;
     sinter_merge_input *inputs = NULL;
+    bool is_known = true; /* what readers take, or there is no budget */
     sinter_status st = SINTER_OK;
 
     assert(section->count > 0);
@@ -248,11 +282,15 @@ sinter__section_merge_open(const sinter_env *env, const sinter__merge_config *co
                                          .open = open_run,
                                          .ctx = &merge->runs[r]};
         st = measure_input(merge, &merge->runs[r], &inputs[r], &all, err);
+        is_known = is_known && st == SINTER_OK;
         if (st != SINTER_END) {
             SINTER__TRY(st);
         }
     }
     keep_back(config, &all, &options);
+    if (is_known || sinter_memory_limit(env->memory) == UINT64_MAX) {
+        allow_reading_ahead(merge, config, &options, inputs, section->count);
+    }
     SINTER__TRY(sinter_merge_open(env, inputs, section->count, &options, &merge->merge, err));
     *out = merge;
     merge = NULL;

@@ -367,6 +367,14 @@ out:
     return settle(self, st, err);
 }
 
+static bool
+reader_has_begun_all(const sinter_reader *reader)
+{
+    const sst_reader *self = (const sst_reader *)(const void *)reader;
+
+    return self->failed == SINTER_OK && sinter__span_has_begun_all(&self->spans);
+}
+
 static void
 reader_close(sinter_reader *reader)
 {
@@ -391,6 +399,7 @@ static const sinter_reader_ops reader_ops = {
     .seek = reader_seek,
     .close = reader_close,
     .may_hold = reader_may_hold,
+    .has_begun_all = reader_has_begun_all,
 };
 
 /** Read the options, when the file is open. */
@@ -458,6 +467,9 @@ sinter__sst_reader_open(void *format, const sinter_env *env, const char *path,
     self->env = env;
     SINTER__TRY(sinter__sst_file_open(env, path, &open_options, &self->file, err));
     SINTER__TRY(set_up(self, &options, err));
+    if (options.begins_reading) {
+        SINTER__TRY(settle(self, sinter__span_begin(&self->spans, err), err));
+    }
     *out = &self->base;
     self = NULL;
 out:

@@ -232,6 +232,19 @@ read_ahead(sinter__span_reader *reader, sinter_error *err)
     return st;
 }
 
+sinter_status
+sinter__span_begin(sinter__span_reader *reader, sinter_error *err)
+{
+    return read_ahead(reader, err);
+}
+
+bool
+sinter__span_has_begun_all(const sinter__span_reader *reader)
+{
+    return reader->is_at_end && reader->spans[0].state != SINTER__SPAN_PLANNED &&
+           reader->spans[1].state != SINTER__SPAN_PLANNED;
+}
+
 /** Is a block of this span left to be used? */
 static bool
 has_block(const sinter__span *span)

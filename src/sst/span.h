@@ -57,6 +57,17 @@ sinter_status
 sinter__span_next(sinter__span_reader *reader, const sinter__sst_entry **out,
                   const uint8_t **stored_out, sinter_error *err);
 
+/**
+ * Begin the read of what comes first, unless it was begun or the memory budget refuses it.
+ * @return SINTER_OK, or as of sinter__span_peek() and of reading
+ */
+sinter_status
+sinter__span_begin(sinter__span_reader *reader, sinter_error *err);
+
+/** Were the reads of all blocks that are left begun? */
+bool
+sinter__span_has_begun_all(const sinter__span_reader *reader);
+
 /** Stand before the first block whose last key is >= `key`, or before the first (NULL data). */
 sinter_status
 sinter__span_seek(sinter__span_reader *reader, sinter_bytes key, sinter_error *err);

@@ -101,12 +101,17 @@ static sinter_status
 count_read_begin(sinter_io_file *file, const sinter_io_range *range, sinter_io_ticket *ticket,
                  sinter_error *err)
 {
-    return inner_file(file)->ops->read_begin(inner_file(file), range, ticket, err);
+    const sinter_status st =
+        inner_file(file)->ops->read_begin(inner_file(file), range, ticket, err);
+
+    atomic_fetch_add(&((count_file *)file)->io->reads, st == SINTER_OK ? 1 : 0);
+    return st;
 }
 
 static sinter_status
 count_read_end(sinter_io_file *file, sinter_io_ticket *ticket, sinter_error *err)
 {
+    atomic_fetch_sub(&((count_file *)file)->io->reads, 1);
     return inner_file(file)->ops->read_end(inner_file(file), ticket, err);
 }
 

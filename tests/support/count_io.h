@@ -14,6 +14,7 @@ typedef struct count_io {
     _Atomic int64_t open_files_max;
     _Atomic uint64_t opened;  /* files opened for reading */
     _Atomic uint64_t created; /* files begun */
+    _Atomic int64_t reads;    /* on their way */
 } count_io;
 
 void

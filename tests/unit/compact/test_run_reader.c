@@ -206,7 +206,201 @@ Test(compact_run_reader, a_file_that_is_gone_is_named)
     world_fini(&s.w);
 }
 
-Test(compact_run_reader, every_allocation_may_fail)
+Test(compact_run_reader, the_next_file_is_begun_when_all_of_the_open_one_was)
+{
+    for (int takes = 0; takes < 2; takes++) {
+        sinter_reader *reader = NULL;
+        const sinter_batch *batch = NULL;
+        const sinter_block_info *info = NULL;
+        static const int64_t open_files[] = {2, 2, 1};
+        setting s;
+
+        set_up(&s, false);
+        s.run.reads_ahead = true;
+        reader = open_run(&s);
+        cr_expect_eq(s.io.open_files, 1, "nothing was read yet");
+        for (size_t i = 0; i < 3; i++) {
+            if (takes != 0) {
+                cr_assert_eq(reader->ops->peek(reader, &info, NULL), SINTER_OK);
+                cr_assert_eq(reader->ops->take(reader, &batch, NULL), SINTER_OK);
+            } else {
+                cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+            }
+            cr_expect_eq(s.io.open_files, open_files[i], "%zu: %" PRId64, i, s.io.open_files);
+            cr_expect_eq(s.io.reads, open_files[i] - 1, "%zu: %" PRId64, i, s.io.reads);
+        }
+        cr_expect_eq(reader->ops->next(reader, &batch, NULL), SINTER_END);
+        cr_expect_eq(s.io.opened, 3);
+        cr_expect_eq(s.counters.files_opened, 3);
+        cr_expect_eq(s.counters.rows_read, 5);
+        reader->ops->close(reader);
+        cr_expect_eq(s.io.open_files, 0);
+        world_fini(&s.w);
+    }
+}
+
+Test(compact_run_reader, the_next_file_waits_until_no_read_of_the_open_one_is_left_to_begin)
+{
+    const sinter_file_meta *files[2];
+    const sinter_batch *batch = NULL;
+    sinter_reader *reader = NULL;
+    uint64_t rows = 0;
+    setting s;
+
+    set_up(&s, false);
+    s.w.env.io = s.w.io;
+    s.w.write.block_bytes = 2000;
+    (void)world_add_rows(&s.w, 0, 0, 1, 400, 1, 100);
+    (void)world_add_rows(&s.w, 0, 1000, 1, 10, 1001, 100);
+    s.w.env.io = &s.io.base;
+    files[0] = &s.w.files[3];
+    files[1] = &s.w.files[4];
+    s.run = (sinter__run){.config = &s.config,
+                          .files = files,
+                          .count = 2,
+                          .by_age = files,
+                          .by_age_count = 2,
+                          .read_bytes = 1,
+                          .reads_ahead = true};
+    reader = open_run(&s);
+    while (rows < 400) {
+        cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+        rows += batch->row_count;
+        cr_expect_eq(s.io.open_files, rows < 400 ? 1 : 2, "after %" PRIu64 " rows", rows);
+        cr_expect_eq(s.io.reads, 1, "after %" PRIu64 " rows", rows);
+    }
+    reader->ops->close(reader);
+    cr_expect_eq(s.io.open_files, 0);
+    cr_expect_eq(s.io.reads, 0, "a read that nobody wants any more is waited for");
+    world_fini(&s.w);
+}
+
+Test(compact_run_reader, a_format_that_cannot_tell_is_not_read_ahead)
+{
+    sinter_reader *reader = NULL;
+    setting s;
+
+    set_up(&s, true);
+    s.run.reads_ahead = true;
+    reader = open_run(&s);
+    cr_expect_eq(drain(reader, false, NULL), SINTER_END);
+    cr_expect_eq(s.io.open_files_max, 1);
+    reader->ops->close(reader);
+    world_fini(&s.w);
+}
+
+Test(compact_run_reader, what_is_wrong_with_the_next_file_is_told_when_it_is_reached)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        const bool is_gone = kind / 2 == 0;
+        const sinter_fault_options rule = {.struct_size = sizeof rule,
+                                           .kind = is_gone ? SINTER_FAULT_NONE : SINTER_FAULT_EIO,
+                                           .only_op = "read_begin",
+                                           .at_call = 1};
+        const sinter_batch *batch = NULL;
+        sinter_reader *reader = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+        sinter_io *fault = NULL;
+        setting s;
+
+        set_up(&s, false);
+        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), &s.io.base, &rule, &fault, NULL),
+                     SINTER_OK);
+        s.w.env.io = fault;
+        s.run.reads_ahead = true;
+        if (is_gone) {
+            cr_assert_eq(s.w.io->ops->unlink(s.w.io, "bucket/in-001.sst", NULL), SINTER_OK);
+        }
+        reader = open_run(&s);
+        cr_assert_eq(reader->ops->next(reader, &batch, &err), SINTER_OK, "%s", err.text);
+        cr_expect_eq(batch->row_count, 2);
+        cr_expect_eq(drain(reader, kind % 2 != 0, &err),
+                     is_gone ? SINTER_E_NOT_FOUND : SINTER_E_IO);
+        cr_expect_str_eq(err.file, "bucket/in-001.sst");
+        reader->ops->close(reader);
+        cr_expect_eq(s.io.open_files, 0);
+        sinter_io_destroy(fault);
+        world_fini(&s.w);
+    }
+}
+
+/** Read the run within a budget. */
+static sinter_status
+drain_within(uint64_t budget, bool reads_ahead, int64_t *open_files_out)
+{
+    sinter_reader *reader = NULL;
+    sinter_status st = SINTER_OK;
+    setting s;
+
+    set_up(&s, false);
+    cr_assert_eq(sinter_memory_create(sinter_env_default(), budget, &s.w.env.memory, NULL),
+                 SINTER_OK);
+    s.run.reads_ahead = reads_ahead;
+    st = sinter__run_reader_open(&s.w.env, &s.run, &reader, NULL);
+    if (st == SINTER_OK) {
+        st = drain(reader, false, NULL);
+        reader->ops->close(reader);
+    }
+    *open_files_out = s.io.open_files_max;
+    cr_expect_eq(s.io.open_files, 0);
+    cr_expect_eq(sinter_memory_used(s.w.env.memory), 0);
+    sinter_memory_destroy(s.w.env.memory);
+    s.w.env.memory = NULL;
+    world_fini(&s.w);
+    return st;
+}
+
+Test(compact_run_reader, a_file_that_has_no_room_beside_the_open_one_is_opened_later)
+{
+    unsigned refused = 0;
+    unsigned ahead = 0;
+
+    for (uint64_t budget = 1000; budget < 40000; budget += 500) {
+        int64_t open_files = 0;
+        const sinter_status st = drain_within(budget, false, &open_files);
+
+        cr_expect_eq(drain_within(budget, true, &open_files), st, "budget %" PRIu64, budget);
+        cr_assert(st == SINTER_END || st == SINTER_E_TOO_LARGE);
+        refused += st == SINTER_E_TOO_LARGE ? 1 : 0;
+        ahead += open_files == 2 ? 1 : 0;
+    }
+    cr_expect_gt(refused, 0);
+    cr_expect_gt(ahead, 0);
+}
+
+Test(compact_run_reader, every_io_call_may_fail_with_a_file_ahead)
+{
+    bool was_hit = true;
+
+    for (uint64_t n = 0; was_hit; n++) {
+        const sinter_fault_options rule = {
+            .struct_size = sizeof rule, .kind = SINTER_FAULT_EIO, .at_call = n};
+        sinter_reader *reader = NULL;
+        sinter_io *fault = NULL;
+        sinter_status st = SINTER_OK;
+        setting s;
+
+        set_up(&s, false);
+        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), &s.io.base, &rule, &fault, NULL),
+                     SINTER_OK);
+        s.w.env.io = fault;
+        s.run.reads_ahead = true;
+        st = sinter__run_reader_open(&s.w.env, &s.run, &reader, NULL);
+        if (st == SINTER_OK) {
+            st = drain(reader, n % 2 != 0, NULL);
+            reader->ops->close(reader);
+        }
+        was_hit = sinter_io_fault_calls(fault) > n;
+        cr_expect_eq(st, was_hit ? SINTER_E_IO : SINTER_END, "call %" PRIu64, n);
+        cr_expect_eq(s.io.open_files, 0);
+        cr_expect_eq(s.io.reads, 0);
+        sinter_io_destroy(fault);
+        world_fini(&s.w);
+    }
+}
+
+static void
+fail_every_allocation(bool reads_ahead)
 {
     sinter_status st = SINTER_E_NOMEM;
 
@@ -216,6 +410,7 @@ Test(compact_run_reader, every_allocation_may_fail)
         setting s;
 
         set_up(&s, false);
+        s.run.reads_ahead = reads_ahead;
         fault_alloc_init(&fault, n);
         s.w.env.allocator = fault.env.allocator;
         st = sinter__run_reader_open(&s.w.env, &s.run, &reader, NULL);
@@ -228,4 +423,10 @@ Test(compact_run_reader, every_allocation_may_fail)
         cr_assert_eq(s.io.open_files, 0);
         world_fini(&s.w);
     }
+}
+
+Test(compact_run_reader, every_allocation_may_fail)
+{
+    fail_every_allocation(false);
+    fail_every_allocation(true);
 }

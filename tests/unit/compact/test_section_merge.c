@@ -67,7 +67,7 @@ drain(sinter__section_merge *merge, uint64_t *rows_out)
     return st;
 }
 
-Test(compact_section_merge, runs_are_merged_with_one_open_file_each)
+Test(compact_section_merge, runs_are_merged_with_one_open_file_each_and_the_next_of_one_ahead)
 {
     sinter__section_merge *merge = NULL;
     uint64_t rows = 0;
@@ -79,7 +79,7 @@ Test(compact_section_merge, runs_are_merged_with_one_open_file_each)
     cr_expect_eq(drain(merge, &rows), SINTER_END);
     cr_expect_eq(rows, 3);
     cr_expect_eq(s.counters.files_opened, 3);
-    cr_expect_eq(s.io.open_files_max, 2);
+    cr_expect_eq(s.io.open_files_max, 3);
     sinter__section_merge_close(merge);
     sinter__section_merge_close(NULL);
     cr_expect_eq(s.io.open_files, 0);
@@ -257,6 +257,71 @@ Test(compact_section_merge, a_budget_that_is_too_small_is_refused_with_one_that_
     cr_expect_eq(merge_within(&s, enough, &rows, &err), SINTER_END, "%s", err.text);
     cr_expect_eq(rows, 3);
     tear_down(&s);
+}
+
+/** Most files open at once, under a budget; 0: it is refused. */
+static int64_t
+most_open(setting *s, uint64_t budget)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t rows = 0;
+    int64_t most = 0;
+    const sinter_status st = merge_within(s, budget, &rows, &err);
+
+    if (st == SINTER_E_TOO_LARGE) {
+        tear_down(s);
+        return 0;
+    }
+    cr_assert_eq(st, SINTER_END, "%s", err.text);
+    most = s->io.open_files_max;
+    tear_down(s);
+    return most;
+}
+
+Test(compact_section_merge, files_are_read_ahead_where_memory_and_open_files_are_no_matter)
+{
+    setting s;
+
+    set_up(&s);
+    cr_expect_eq(most_open(&s, 64 << 20), 3);
+    set_up(&s);
+    s.config.merge.open_files_max = 3;
+    cr_expect_eq(most_open(&s, 64 << 20), 3);
+    set_up(&s);
+    s.config.merge.open_files_max = 2;
+    cr_expect_eq(most_open(&s, 64 << 20), 2);
+    set_up(&s);
+    s.config.read.keys_only = true;
+    cr_expect_eq(most_open(&s, 64 << 20), 2);
+    set_up(&s);
+    s.config.read.is_single_key = true;
+    s.config.read.has_begin_key = true;
+    s.config.read.begin_key = text_bytes("customer/0003");
+    cr_expect_eq(most_open(&s, 64 << 20), 2, "a look-up");
+    set_up(&s);
+    s.w.format.measure = NULL;
+    cr_expect_eq(most_open(&s, 64 << 20), 2, "nobody says what readers take");
+}
+
+Test(compact_section_merge, reading_ahead_is_given_up_before_a_budget_is_refused)
+{
+    unsigned seen[4] = {0};
+
+    for (uint64_t budget = 1000; budget <= 64000; budget += 500) {
+        int64_t without = 0;
+        int64_t with = 0;
+        setting s;
+
+        set_up(&s);
+        s.config.merge.open_files_max = 2;
+        without = most_open(&s, budget);
+        set_up(&s);
+        with = most_open(&s, budget);
+        cr_assert(with >= 0 && with <= 3 && (with > 0) == (without > 0),
+                  "budget %" PRIu64 ": %" PRId64 " and %" PRId64, budget, without, with);
+        seen[with]++;
+    }
+    cr_expect(seen[0] > 0 && seen[2] > 0 && seen[3] > 0, "%u %u %u", seen[0], seen[2], seen[3]);
 }
 
 static void
