@@ -189,6 +189,7 @@ open_inner(run_reader *reader, sinter_error *err)
     }
     SINTER__CHECK(
         open_reader_of(reader, open_file(reader), false, &reader->inner, &reader->path, err));
+    assert(reader->inner != NULL);
     if (reader->base.ops == NULL) {
         reader->base.ops = reader->inner->ops->peek != NULL ? &run_ops_blocks : &run_ops_plain;
     }
