@@ -33,11 +33,11 @@ micro_allocate(size_t size)
 }
 
 static double
-cpu_ns(void)
+time_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
@@ -51,7 +51,7 @@ compare_doubles(const void *a, const void *b)
 }
 
 static void
-run_case(const micro_case *self)
+run_case(const micro_case *self, clockid_t clock)
 {
     double ns[RUNS];
     uint64_t units = 0;
@@ -62,11 +62,11 @@ run_case(const micro_case *self)
         return;
     }
     for (int i = -WARM_UPS; i < RUNS; i++) {
-        const double begin = cpu_ns();
+        const double begin = time_ns(clock);
 
         units = self->run(self, state);
         if (i >= 0) {
-            ns[i] = (cpu_ns() - begin) / (double)units;
+            ns[i] = (time_ns(clock) - begin) / (double)units;
         }
     }
     self->teardown(state);
@@ -80,14 +80,15 @@ int
 main(int argc, char **argv)
 {
     const micro_case *const groups[] = {MICRO_MERGE_CASES, MICRO_SST_CASES, MICRO_KEY_CASES,
-                                        MICRO_IO_CASES};
+                                        MICRO_IO_CASES, MICRO_IO_DEPTH_CASES};
     const char *part = argc > 1 ? argv[1] : "";
 
     printf("name,unit,units,median_ns,min_ns,max_ns\n");
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         for (const micro_case *self = groups[i]; self->name != NULL; self++) {
             if (strstr(self->name, part) != NULL) {
-                run_case(self);
+                run_case(self, groups[i] == MICRO_IO_DEPTH_CASES ? CLOCK_MONOTONIC
+                                                                 : CLOCK_PROCESS_CPUTIME_ID);
             }
         }
     }

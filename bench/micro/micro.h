@@ -1,6 +1,7 @@
 /*
  * Micro benchmarks: one hot loop each, fixed seeds, two warm-up runs, ten measured ones. Each
- * prints a line of CSV with the CPU time per unit of work: median, least, most.
+ * prints a line of CSV with the CPU time per unit of work: median, least, most. Of cases that wait
+ * it is the time that passed.
  */
 #ifndef BENCH_MICRO_H
 #define BENCH_MICRO_H
@@ -29,6 +30,7 @@ extern const micro_case MICRO_MERGE_CASES[];
 extern const micro_case MICRO_SST_CASES[];
 extern const micro_case MICRO_KEY_CASES[];
 extern const micro_case MICRO_IO_CASES[];
+extern const micro_case MICRO_IO_DEPTH_CASES[]; /* they wait */
 
 /** End the program with a message unless `st` is SINTER_OK. */
 void
