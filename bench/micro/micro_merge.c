@@ -12,7 +12,13 @@
 #include <string.h>
 
 enum { DIV = 40, RUNS_MAX = 64, BLOCK_BYTES = 64 * 1024, KEY_SLACK = 16, RANGES = 256 };
-enum { STRETCH_RUNS = 8, STRETCH_ROWS = 20000, STRETCH_KEY_BYTES = 8, STRETCH_BATCH_ROWS = 565 };
+enum {
+    STRETCH_RUNS = 8,
+    STRETCH_ROWS = 20000,
+    STRETCH_KEY_BYTES = 8,
+    STRETCH_KEY_SHIFT = 40,
+    STRETCH_BATCH_ROWS = 565
+};
 
 /* One run as batches side by side. */
 typedef struct memory_run {
@@ -163,10 +169,13 @@ setup_stretches(const micro_case *self)
         for (uint64_t i = 0; i < stretch && filled[number] < (size_t)2 * STRETCH_ROWS; i++) {
             memory_run *run = &state->runs[number];
             const size_t row = filled[number]++;
-            const uint64_t big_endian = __builtin_bswap64(key);
+            /* As keys are once their common beginning is stripped: the first bits tell them apart.
+             */
+            const uint64_t prefix = key << STRETCH_KEY_SHIFT;
+            const uint64_t big_endian = __builtin_bswap64(prefix);
 
             memcpy(run->keys + row * STRETCH_KEY_BYTES, &big_endian, sizeof big_endian);
-            run->prefixes[row] = key;
+            run->prefixes[row] = prefix;
             run->sequences[row] = (int64_t)key++;
             run->kinds[row] = SINTER_KIND_INSERT;
         }
