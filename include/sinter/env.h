@@ -29,7 +29,8 @@ typedef struct sinter_clock {
     int64_t (*wall_ms)(void *ctx);      /* since the Unix epoch, UTC */
     int64_t (*monotonic_ns)(void *ctx); /* never goes back */
     int64_t (*cpu_ns)(void *ctx);       /* user + system time of the calling thread */
-    /** Return when monotonic_ns() has gone on by `ns` or more; sooner is no harm, callers ask. */
+    /** Return when monotonic_ns() has gone on by `ns` or more; sooner is no harm, callers ask. NULL
+     *  where nothing waits: sinter_io_limit_create() refuses it. */
     void (*sleep_ns)(void *ctx, int64_t ns);
 } sinter_clock;
 

@@ -244,6 +244,10 @@ typedef struct sinter_io_limit_options {
     uint32_t struct_size;
     sinter_io_limit_mode mode;
     uint64_t bytes_per_second; /* 0: unlimited; 2^38 and more count as 2^38 */
+    /* Asked ten times a second by a thread that waits; true ends its request with
+     * SINTER_E_CANCELLED. Any thread. NULL: never. */
+    bool (*is_cancelled)(void *ctx);
+    void *cancel_ctx;
 } sinter_io_limit_options;
 
 /**
@@ -254,7 +258,8 @@ typedef struct sinter_io_limit_options {
  * wrapper: a backend that gathers appends writes them a little later. Small files that are replaced
  * as a whole (the catalog) are not counted.
  *
- * @param env      allocator, clock; borrowed, must outlive the wrapper
+ * @param env      allocator, clock, of which `sleep_ns` must be there; borrowed, must outlive the
+ *                 wrapper
  * @param base     borrowed, must outlive the wrapper
  * @param options  NULL: writes, unlimited
  * @param out      release with sinter_io_destroy() after all its files are closed. Shared

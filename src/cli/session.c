@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/report.h"
+#include "cli/signals.h"
 #include "cli/text.h"
 
 enum { TASKS_MAX = 1024 }; /* that may wait for a thread */
@@ -96,7 +97,8 @@ int
 cli_session_limit(cli *session, uint64_t bytes_per_second)
 {
     const sinter_io_limit_options options = {.struct_size = (uint32_t)sizeof options,
-                                             .bytes_per_second = bytes_per_second};
+                                             .bytes_per_second = bytes_per_second,
+                                             .is_cancelled = cli_is_cancelled};
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
 

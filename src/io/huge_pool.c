@@ -11,7 +11,6 @@ typedef struct sinter__huge_arena {
 
 enum {
     ALL_TAKEN = (1 << PIECES) - 1,
-    IDLE_MAX = 2,  /* arenas kept for the next file: a huge page is dear to make */
     LEFT_SHARE = 8 /* an arena takes one part in so many of what the budget has left, or less */
 };
 
@@ -96,18 +95,6 @@ sinter__huge_pool_take(sinter__huge_pool *pool)
     return arena->chunk.data;
 }
 
-/* May one more arena lie idle? Called with the mutex held. */
-static bool
-is_idle_allowed(const sinter__huge_pool *pool)
-{
-    unsigned idle = 0;
-
-    for (const sinter__huge_arena *arena = pool->arenas; arena != NULL; arena = arena->next) {
-        idle += arena->taken == 0 ? 1 : 0;
-    }
-    return idle <= IDLE_MAX && is_affordable(pool);
-}
-
 void
 sinter__huge_pool_give(sinter__huge_pool *pool, void *piece)
 {
@@ -126,7 +113,7 @@ sinter__huge_pool_give(sinter__huge_pool *pool, void *piece)
     }
     assert((arena->taken & ALL_TAKEN) == arena->taken);
     arena->taken &= ~(1u << offset / SINTER__HUGE_PIECE_BYTES);
-    if (arena->taken == 0 && !is_idle_allowed(pool)) {
+    if (arena->taken == 0) { /* nothing lies idle: the budget is for those who work */
         *link = arena->next;
     } else {
         arena = NULL;

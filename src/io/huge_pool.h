@@ -14,8 +14,7 @@
 
 enum { SINTER__HUGE_PIECE_BYTES = 1 << 20 };
 
-/** Shared. Its memory counts against the budget while a piece of it is out, and
- *  of a little that is kept for the next file until the end. */
+/** Shared. An arena counts against the budget as long as a piece of it is out. */
 typedef struct sinter__huge_pool {
     const sinter_env *env;
     pthread_mutex_t mutex; /* guards what follows */

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { LEFT_SHARE = 8 /* a chunk larger than need be takes one part in so many of what is left */ };
+
 sinter_status
 sinter__io_status(int sys_errno)
 {
@@ -47,24 +49,24 @@ sinter_status
 sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wanted, size_t least,
                       sinter_error *err)
 {
+    const uint64_t left = sinter_memory_limit(env->memory) - sinter_memory_used(env->memory);
     size_t bytes = wanted;
     size_t align = 0;
+    size_t reserved = 0;
     sinter_status st = SINTER_OK;
 
     assert(wanted >= least && least % SINTER__IO_ALIGN == 0);
     assert(chunk->block == NULL);
-    st = sinter_memory_reserve(env->memory, wanted, least == wanted ? err : NULL);
-    if (st != SINTER_OK && least < wanted) {
+    /* What others need of the budget comes first: they were told of `least` only. */
+    if (least < wanted && wanted > left / LEFT_SHARE) {
         bytes = least;
-        st = sinter_memory_reserve(env->memory, least, err);
-    }
-    if (st != SINTER_OK) {
-        return st;
     }
     align = bytes >= SINTER__IO_HUGE_BYTES ? SINTER__IO_HUGE_BYTES : SINTER__IO_ALIGN;
+    reserved = align == SINTER__IO_HUGE_BYTES ? bytes + align : bytes;
+    SINTER__CHECK(sinter_memory_reserve(env->memory, reserved, err));
     st = sinter__resize(env, &chunk->block, bytes + align, 1, err);
     if (st != SINTER_OK) {
-        sinter_memory_release(env->memory, bytes);
+        sinter_memory_release(env->memory, reserved);
         return st;
     }
     chunk->data = (uint8_t *)chunk->block + (align - (uintptr_t)chunk->block % align) % align;
@@ -74,6 +76,7 @@ sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wan
     }
 #endif
     chunk->capacity = bytes;
+    chunk->reserved_bytes = reserved;
     chunk->used = 0;
     return SINTER_OK;
 }
@@ -83,7 +86,7 @@ sinter__io_chunk_fini(const sinter_env *env, sinter__io_chunk *chunk)
 {
     if (chunk->block != NULL) {
         sinter__free(env, chunk->block);
-        sinter_memory_release(env->memory, chunk->capacity);
+        sinter_memory_release(env->memory, chunk->reserved_bytes);
     }
     memset(chunk, 0, sizeof *chunk);
 }

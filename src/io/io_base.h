@@ -86,12 +86,13 @@ typedef struct sinter__io_chunk {
     void *block; /* what the allocator gave */
     uint8_t *data;
     size_t capacity;
+    size_t reserved_bytes; /* of the budget */
     size_t used;
 } sinter__io_chunk;
 
 /**
- * Get memory for a chunk: `wanted` bytes, or `least` where the budget refuses more. Both are
- * multiples of SINTER__IO_ALIGN.
+ * Get memory for a chunk: `wanted` bytes, or `least` where that would be more than an eighth of
+ * what the budget has left. Both are multiples of SINTER__IO_ALIGN.
  * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE
  */
 sinter_status

@@ -35,6 +35,8 @@ typedef struct limit_io {
     const sinter_env *env;
     bool limits_reads;
     bool limits_writes;
+    bool (*is_cancelled)(void *ctx);
+    void *cancel_ctx;
     pthread_mutex_t mutex; /* guards what follows */
     uint64_t bytes_per_second;
     uint64_t changes; /* how often the rate was set: moments given before count no more */
@@ -102,9 +104,9 @@ take_slice(limit_io *limit, size_t wanted, int64_t now_ns)
     return taken;
 }
 
-/* Wait until some of `wanted` bytes may go; returns how many, at least one. */
-static size_t
-wait_for_slice(limit_io *limit, size_t wanted)
+/* Wait until some of `wanted` bytes may go; `*bytes_out` of them, at least one. */
+static sinter_status
+wait_for_slice(limit_io *limit, size_t wanted, size_t *bytes_out, sinter_error *err)
 {
     const sinter_env *env = limit->env;
     grant taken = {0};
@@ -121,17 +123,22 @@ wait_for_slice(limit_io *limit, size_t wanted)
         (void)pthread_mutex_unlock(&limit->mutex);
         wait_ns = taken.moment_ns - now_ns;
         if (wait_ns <= 0) {
-            return taken.bytes;
+            *bytes_out = taken.bytes;
+            return SINTER_OK;
+        }
+        if (limit->is_cancelled != NULL && limit->is_cancelled(limit->cancel_ctx)) {
+            return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled while it waited for the rate");
         }
         sinter__sleep_ns(env, wait_ns < NAP_NS ? wait_ns : NAP_NS);
     }
 }
 
 /* How many of `size` bytes may be moved in one go; waits where the limit counts them. */
-static size_t
-pass(limit_io *limit, bool is_limited, size_t size)
+static sinter_status
+pass(limit_io *limit, bool is_limited, size_t size, size_t *bytes_out, sinter_error *err)
 {
-    return is_limited && size > 0 ? wait_for_slice(limit, size) : size;
+    *bytes_out = size;
+    return is_limited && size > 0 ? wait_for_slice(limit, size, bytes_out, err) : SINTER_OK;
 }
 
 /* ---- files ---- */
@@ -216,12 +223,14 @@ static sinter_status
 read_but_last(limit_file *file, sinter_io_range *rest, sinter_error *err)
 {
     for (;;) {
-        const size_t bytes = pass(file->io, file->io->limits_reads, rest->size);
-        const sinter_io_range slice = {rest->offset, rest->data, bytes};
+        sinter_io_range slice = *rest;
+        size_t bytes = 0;
 
+        SINTER__CHECK(pass(file->io, file->io->limits_reads, rest->size, &bytes, err));
         if (bytes == rest->size) {
             return SINTER_OK;
         }
+        slice.size = bytes;
         SINTER__CHECK(file->under->ops->read(file->under, &slice, 1, err));
         rest->offset += bytes;
         rest->data = (uint8_t *)rest->data + bytes;
@@ -275,8 +284,9 @@ limit_append(sinter_io_file *base, const void *data, size_t size, sinter_error *
     const uint8_t *rest = data;
 
     do {
-        const size_t bytes = pass(file->io, file->io->limits_writes, size);
+        size_t bytes = 0;
 
+        SINTER__CHECK(pass(file->io, file->io->limits_writes, size, &bytes, err));
         SINTER__CHECK(file->under->ops->append(file->under, rest, bytes, err));
         rest = bytes > 0 ? rest + bytes : rest;
         size -= bytes;
@@ -420,6 +430,7 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
     limit_io *limit = NULL;
 
     SINTER__REQUIRE(err, env != NULL && base != NULL && out != NULL);
+    SINTER__REQUIRE(err, env->clock.sleep_ns != NULL && env->clock.monotonic_ns != NULL);
     *out = NULL;
     if (options != NULL) {
         SINTER__CHECK(
@@ -431,6 +442,8 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
     limit->env = env;
     limit->limits_writes = known.mode != SINTER_IO_LIMIT_READS;
     limit->limits_reads = known.mode != SINTER_IO_LIMIT_WRITES;
+    limit->is_cancelled = known.is_cancelled;
+    limit->cancel_ctx = known.cancel_ctx;
     if (pthread_mutex_init(&limit->mutex, NULL) != 0) {
         sinter__free(env, limit);
         return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");

@@ -164,8 +164,11 @@ aim_direct(sinter__posix_file *file, const sinter_io_range *rest, struct iovec *
         return SINTER_OK;
     }
     if (bounce->block == NULL) {
-        SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, bounce, SINTER__IO_CHUNK_BYTES,
-                                            SINTER__IO_CHUNK_BYTES_MIN, err));
+        const size_t least = SINTER__IO_CHUNK_BYTES_MIN;
+        const size_t most = SINTER__IO_CHUNK_BYTES;
+        const size_t wanted = span < least ? least : span > most ? most : span;
+
+        SINTER__CHECK(sinter__io_chunk_init(file->io->base.env, bounce, wanted, least, err));
     }
     part->iov_base = bounce->data;
     part->iov_len = span < bounce->capacity ? span : bounce->capacity;
@@ -173,20 +176,21 @@ aim_direct(sinter__posix_file *file, const sinter_io_range *rest, struct iovec *
 }
 
 /* Read the front of a stretch directly; `*done_out` bytes are there, the page cache has the rest.
- */
+ * What was bounced through is given back at once: each open file would keep it otherwise. */
 static sinter_status
 read_direct(sinter__posix_file *file, const sinter_io_range *range, size_t *done_out,
             sinter_error *err)
 {
     sinter_io_range rest = *range;
+    sinter_status st = SINTER_OK;
 
     while (rest.size > 0 && file->is_direct) {
         const size_t skip = (size_t)(rest.offset % SINTER__IO_ALIGN);
         struct iovec part = {0};
         size_t got = 0;
 
-        SINTER__CHECK(aim_direct(file, &rest, &part, err));
-        SINTER__CHECK(read_direct_once(file, part, rest.offset - skip, &got, err));
+        SINTER__TRY(aim_direct(file, &rest, &part, err));
+        SINTER__TRY(read_direct_once(file, part, rest.offset - skip, &got, err));
         if ((got % SINTER__IO_ALIGN != 0 || got == 0) && got < skip + rest.size) {
             sinter__posix_leave_direct(file);
         }
@@ -202,7 +206,9 @@ read_direct(sinter__posix_file *file, const sinter_io_range *range, size_t *done
     }
     assert(rest.size <= range->size);
     *done_out = range->size - rest.size;
-    return SINTER_OK;
+out:
+    sinter__io_chunk_fini(file->io->base.env, &file->bounce);
+    return st;
 }
 
 sinter_status
@@ -451,13 +457,18 @@ sinter__posix_allocate(sinter__posix_file *file, uint64_t end)
     const uint64_t begin =
         file->allocated_bytes > file->flushed_bytes ? file->allocated_bytes : file->flushed_bytes;
     const uint64_t size = end - begin + ALLOCATE_BYTES;
+    unsigned tries = 0;
+    int failed = 0;
 
     if (!file->is_direct || file->is_not_allocated || end <= file->allocated_bytes ||
         size > (uint64_t)INT64_MAX - begin) {
         return;
     }
     /* If the disk is full, a write will say so when it is reached; part may have been given. */
-    file->is_not_allocated = file->io->calls->allocate(file->fd, (off_t)begin, (off_t)size) != 0;
+    do {
+        failed = file->io->calls->allocate(file->fd, (off_t)begin, (off_t)size);
+    } while (failed != 0 && sinter__posix_again(errno, &tries));
+    file->is_not_allocated = failed != 0;
     file->allocated_bytes = begin + size;
 }
 

@@ -284,9 +284,11 @@ switch_spans(sinter__span_reader *reader, sinter_error *err)
         SINTER__CHECK(plan_span(reader, ahead_span(reader), err));
     }
     reader->current = 1 - reader->current;
-    if (current_span(reader)->state == SINTER__SPAN_PLANNED &&
-        used->bytes.capacity > reader->read_bytes) {
-        sinter__scratch_fini(reader->file->env, &used->bytes); /* give its room to the new one */
+    if (current_span(reader)->state == SINTER__SPAN_PLANNED) { /* for lack of room: here is some */
+        give_back(reader, used);
+        if (used->bytes.capacity > reader->read_bytes) {
+            sinter__scratch_fini(reader->file->env, &used->bytes);
+        }
     }
     SINTER__CHECK(finish_span(reader, current_span(reader), err));
     return read_ahead(reader, err);

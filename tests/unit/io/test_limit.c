@@ -516,6 +516,49 @@ Test(io_limit, the_rate_changes_while_threads_wait)
     note_fini(&io);
 }
 
+static bool
+is_late(void *ctx)
+{
+    note_io *io = ctx;
+
+    return fake_now(&io->clock) >= 8 * SECOND;
+}
+
+Test(io_limit, a_request_that_waits_ends_when_it_is_cancelled)
+{
+    static uint8_t bytes[1 << 20];
+    sinter_io_limit_options options = {.struct_size = (uint32_t)sizeof options,
+                                       .mode = SINTER_IO_LIMIT_ALL,
+                                       .bytes_per_second = 1000,
+                                       .is_cancelled = is_late};
+    const sinter_io_range range = {.offset = 0, .data = bytes, .size = sizeof bytes};
+    sinter_io_file *file = NULL;
+    sinter_io *limit = NULL;
+    note_io io;
+
+    note_init(&io, SINTER_IO_LIMIT_ALL, 0, 0);
+    options.cancel_ctx = &io;
+    cr_assert_eq(sinter_io_limit_create(&io.env, &io.io, &options, &limit, NULL), SINTER_OK);
+    cr_assert_eq(limit->ops->create(limit, ".", 0, &file, NULL), SINTER_OK);
+    cr_expect_eq(file->ops->append(file, bytes, sizeof bytes, NULL), SINTER_E_CANCELLED);
+    cr_expect_leq(io.clock.now_ns, 8 * SECOND + SECOND / 5, "a tenth of a second later or two");
+    cr_expect_geq(bytes_between(&io, 0, 100 * SECOND), 2700u);
+    cr_expect_eq(file->ops->read(file, &range, 1, NULL), SINTER_E_CANCELLED);
+    file->ops->close(file);
+    sinter_io_destroy(limit);
+    note_fini(&io);
+}
+
+Test(io_limit, a_clock_that_cannot_sleep_is_refused)
+{
+    sinter_env env = *sinter_env_default();
+    sinter_io *io = NULL;
+
+    env.clock.sleep_ns = NULL;
+    cr_expect_eq(sinter_io_limit_create(&env, sinter_io_posix(), NULL, &io, NULL),
+                 SINTER_E_INVALID);
+}
+
 Test(io_limit, wrong_calls_are_refused)
 {
     const sinter_env *env = sinter_env_default();
