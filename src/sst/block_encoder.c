@@ -11,7 +11,10 @@
 #include "sst/front.h"
 #include "sst/pack.h"
 
-enum { KEY_TRIAL_BLOCKS = 16 };
+enum {
+    KEY_TRIAL_BLOCKS = 16,
+    FRONT_CODING_GAIN = 4 /* bytes of a key that are worth the time */
+};
 
 sinter__key_packing
 sinter__key_trials_next(sinter__key_trials *trials)
@@ -57,7 +60,7 @@ block_keys(const sinter__open_block *block, const sinter__sst_summary *summary)
                           .rows = block->rows};
 }
 
-/** Have the keys front-coded; in a trial if that leaves out a third of their bytes. */
+/** Have the keys front-coded; in a trial if that leaves out four bytes of each on average. */
 static sinter_status
 plan_front_coding(sinter__block_encoder *encoder, sinter__encoding *encoding,
                   sinter__sst_columns *columns, sinter_error *err)
@@ -79,7 +82,7 @@ plan_front_coding(sinter__block_encoder *encoder, sinter__encoding *encoding,
     if (is_trial) {
         const uint64_t lengths = sinter__pack_bytes(rows, sinter__pack_width(front.max));
 
-        if (front.sum < lengths + key_bytes / 3) {
+        if (front.sum < lengths + (uint64_t)FRONT_CODING_GAIN * rows) {
             return SINTER_OK;
         }
         encoding->keys_gain |= SINTER__KEYS_FRONT_CODED;

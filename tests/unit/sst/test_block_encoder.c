@@ -75,12 +75,12 @@ Test(sst_block_encoder, keys_go_through_the_codec_only_if_they_gain)
     cr_expect_eq(count.keys, count.blocks);
 }
 
-Test(sst_block_encoder, keys_are_front_coded_if_that_leaves_out_a_third)
+Test(sst_block_encoder, keys_are_front_coded_if_that_leaves_out_four_bytes_of_each)
 {
     static const struct {
         uint32_t shared;
         bool is_front_coded;
-    } cases[] = {{0, false}, {4, false}, {6, true}, {20, true}};
+    } cases[] = {{0, false}, {2, false}, {5, true}, {20, true}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const sst_shape shape = {.count = 2000,
