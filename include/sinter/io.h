@@ -49,7 +49,8 @@ enum {
  * range or fails; a read that meets the end of the file early is SINTER_E_CORRUPT with the offset
  * where bytes are missing. Errno ENOSPC and EDQUOT become SINTER_E_NO_SPACE, ENOENT
  * SINTER_E_NOT_FOUND, EEXIST SINTER_E_EXISTS.
- * Thread rules: the io itself is shared; a file is confined, different files are independent.
+ * Thread rules: the io itself is shared; a file is used by one thread at
+ * a time, not always the same, different files are independent.
  */
 typedef struct sinter_io_ops {
     uint32_t struct_size;

@@ -123,8 +123,10 @@ sinter__posix_write_all(sinter__posix_file *file, struct iovec *parts, int count
                         sinter_error *err);
 /**
  * Let what was handed to the kernel be written out in windows: when one is full its writing begins,
- * and the one before has to be on the disk. So dirty pages stay few, and the last sync is short.
- * Left alone are direct files, scratch files, file systems in memory, and those that refuse.
+ * and the one before has to be on the disk
+ * (as far as the ring has handed it over, with io_uring). So dirty pages stay few, and the last
+ * sync is short. Left alone are direct files, scratch files, file systems in memory, and those that
+ * refuse.
  */
 sinter_status
 sinter__posix_push(sinter__posix_file *file, sinter_error *err);

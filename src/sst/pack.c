@@ -156,7 +156,6 @@ void
 sinter__unpack_u8(uint8_t *out, const uint8_t *in, size_t count, uint32_t width)
 {
     const uint64_t mask = ((uint64_t)1 << width) - 1;
-
     size_t done = 0;
 
     assert(width >= 1 && width <= 8);

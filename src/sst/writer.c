@@ -213,7 +213,8 @@ may_close(sst_writer *self)
     return !self->has_refused;
 }
 
-/* Worth keeping: see design 4.4, last point. */
+/* Worth keeping: a block of at least half the usual size, or the last one, behind an open block
+ * that may be closed. Cutting small blocks around it would cost more than it saves. */
 static bool
 writer_accepts(sinter_writer *writer, const sinter_block_info *info)
 {
