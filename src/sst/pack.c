@@ -110,6 +110,7 @@ sinter__pack_lengths(uint8_t *out, const uint32_t *offsets, size_t count, uint32
     return sinter__pack_bytes(count, width);
 }
 
+#if SINTER__MAY_HAVE_AVX2
 /** May a column of this width be unpacked by AVX2? */
 static bool
 is_for_avx2(uint32_t width)
@@ -117,6 +118,7 @@ is_for_avx2(uint32_t width)
     return width >= SINTER__UNPACK_AVX2_WIDTH_MIN && width <= SINTER__UNPACK_AVX2_WIDTH_MAX &&
            sinter__cpu_has_avx2();
 }
+#endif
 
 /** Value `i` of a column of at most 56 bits. */
 static inline uint64_t
