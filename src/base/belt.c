@@ -67,9 +67,9 @@ sinter__belt_create(const sinter_env *env, const sinter__belt_ops *ops, void *ct
     return SINTER_OK;
 }
 
-/* Go with the mutex held; releases it, and everything after the last user. */
+/* One user less, with the mutex held; releases it, and everything after the last user. */
 static void
-go(sinter__belt *belt)
+release_use(sinter__belt *belt)
 {
     const bool is_last = --belt->users == 0;
 
@@ -156,7 +156,7 @@ help(void *arg)
     }
     belt->helper = HELPER_AWAY;
     (void)pthread_cond_signal(&belt->changed);
-    go(belt);
+    release_use(belt);
 }
 
 /* Work, or else wait for the helper, who then works. The mutex is held. */
@@ -218,7 +218,7 @@ sinter__belt_put(sinter__belt *belt)
         (void)pthread_mutex_lock(&belt->mutex);
         belt->helper = HELPER_AWAY;
         belt->is_late = true;
-        go(belt);
+        release_use(belt);
     }
 }
 
@@ -266,6 +266,6 @@ sinter__belt_destroy(sinter__belt *belt)
         while (belt->helper == HELPER_WORKS) {
             (void)pthread_cond_wait(&belt->changed, &belt->mutex);
         }
-        go(belt);
+        release_use(belt);
     }
 }

@@ -63,7 +63,11 @@ sinter__io_chunk_init(const sinter_env *env, sinter__io_chunk *chunk, size_t wan
     }
     align = bytes >= SINTER__IO_HUGE_BYTES ? SINTER__IO_HUGE_BYTES : SINTER__IO_ALIGN;
     reserved = align == SINTER__IO_HUGE_BYTES ? bytes + align : bytes;
-    SINTER__CHECK(sinter_memory_reserve(env->memory, reserved, err));
+    st = sinter_memory_reserve(env->memory, reserved, bytes == least ? err : NULL);
+    if (st == SINTER_E_TOO_LARGE && bytes > least) { /* another thread was faster */
+        return sinter__io_chunk_init(env, chunk, least, least, err);
+    }
+    SINTER__CHECK(st);
     st = sinter__resize(env, &chunk->block, bytes + align, 1, err);
     if (st != SINTER_OK) {
         sinter_memory_release(env->memory, reserved);
