@@ -145,7 +145,7 @@ class Programs:
                           "libleveldb-dev), or choose other peers")
         command = ["cmake", "--preset", "bench", "-S", ROOT, "-B", self.build_dir,
                    "-DSINTER_BUILD_TESTS=OFF", "-DSINTER_BUILD_PROGRAM=OFF"]
-        if "rocksdb_bench" in self.targets:
+        if any(target.startswith("rocksdb") for target in self.targets):
             version = rocksdb_version()
             if version is None:
                 raise Failure("RocksDB's headers are missing (Debian: apt-get install "

@@ -431,7 +431,7 @@ main(int argc, char **argv)
     bench_options options;
 
     bench_clock_read(&idle);
-    if (!bench_options_parse(argc, argv, &options)) {
+    if (!bench_options_parse(argc, argv, "build|compact|verify", &options)) {
         return 2;
     }
     if (strcmp(options.command, "build") == 0) {

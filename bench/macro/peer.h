@@ -54,7 +54,7 @@ peer_main(int argc, char **argv, Build build, Compact compact, Verify verify)
     bench_options options;
 
     bench_clock_read(&idle);
-    if (!bench_options_parse(argc, argv, &options)) {
+    if (!bench_options_parse(argc, argv, "build|compact|verify", &options)) {
         return 2;
     }
     if (std::strcmp(options.command, "build") == 0) {

@@ -38,43 +38,86 @@ parse_count(const char *text, uint64_t max, uint64_t *out)
 }
 
 static bool
-parse_one(const char *name, const char *value, bench_options *out)
+parse_text(const char *name, const char *value, bench_options *out)
 {
+    const struct {
+        const char *name;
+        const char **field;
+    } texts[] = {{"--workload", &out->workload}, {"--dir", &out->dir},
+                 {"--out", &out->out},           {"--io", &out->io},
+                 {"--input", &out->input},       {"--memtable", &out->memtable}};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (strcmp(name, texts[i].name) == 0) {
+            *texts[i].field = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+parse_number(const char *name, const char *value, bench_options *out)
+{
+    uint32_t block_kib = 0;
+    const struct {
+        const char *name;
+        uint32_t *field;
+        uint32_t max;
+    } numbers[] = {{"--block-kib", &block_kib, 1u << 20},
+                   {"--threads", &out->threads, 1024},
+                   {"--memory-mib", &out->memory_mib, 1u << 20},
+                   {"--buffer-kib", &out->buffer_kib, 1u << 21},
+                   {"--trigger", &out->trigger, 1u << 10},
+                   {"--stop", &out->stop, 1u << 10},
+                   {"--batch", &out->batch, 1u << 20},
+                   {"--commit-every", &out->commit_every, 1u << 30},
+                   {"--buckets", &out->buckets, 1u << 20}};
     uint64_t number = 0;
 
-    if (strcmp(name, "--workload") == 0) {
-        out->workload = value;
-    } else if (strcmp(name, "--dir") == 0) {
-        out->dir = value;
-    } else if (strcmp(name, "--out") == 0) {
-        out->out = value;
-    } else if (strcmp(name, "--io") == 0) {
-        out->io = value;
-    } else if (strcmp(name, "--direct") == 0) {
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(name, numbers[i].name) == 0) {
+            const bool ok = parse_count(value, numbers[i].max, &number);
+
+            *numbers[i].field = (uint32_t)number;
+            out->block_bytes = block_kib > 0 ? block_kib * 1024 : out->block_bytes;
+            return ok;
+        }
+    }
+    return false;
+}
+
+static bool
+parse_one(const char *name, const char *value, bench_options *out)
+{
+    if (strcmp(name, "--direct") == 0) {
         out->direct = strcmp(value, "yes") == 0;
-    } else if (strcmp(name, "--beside") == 0) {
+        return true;
+    }
+    if (strcmp(name, "--beside") == 0) {
         out->beside = strcmp(value, "yes") == 0;
-    } else if (strcmp(name, "--codec") == 0) {
+        return true;
+    }
+    if (strcmp(name, "--codec") == 0) {
         return parse_codec(value, out);
-    } else if (strcmp(name, "--div") == 0) {
+    }
+    if (strcmp(name, "--div") == 0) {
         return parse_count(value, UINT32_MAX, &out->div);
-    } else if (strcmp(name, "--block-kib") == 0) {
-        const bool ok = parse_count(value, 1u << 20, &number);
+    }
+    return parse_text(name, value, out) || parse_number(name, value, out);
+}
 
-        out->block_bytes = (uint32_t)(number * 1024);
-        return ok;
-    } else if (strcmp(name, "--threads") == 0) {
-        const bool ok = parse_count(value, 1024, &number);
+/* Is `word` one of the words in `list`, which have "|" between them? */
+static bool
+is_listed(const char *word, const char *list)
+{
+    const size_t size = strlen(word);
 
-        out->threads = (uint32_t)number;
-        return ok;
-    } else if (strcmp(name, "--memory-mib") == 0) {
-        const bool ok = parse_count(value, 1u << 20, &number);
-
-        out->memory_mib = (uint32_t)number;
-        return ok;
-    } else {
-        return false;
+    while (strncmp(list, word, size) != 0 || (list[size] != '|' && list[size] != '\0')) {
+        list += strcspn(list, "|");
+        if (*list++ == '\0') {
+            return false;
+        }
     }
     return true;
 }
@@ -91,14 +134,23 @@ has_what_it_needs(const bench_options *options)
     if (strcmp(options->command, "compact") == 0) {
         return options->out != NULL;
     }
-    return strcmp(options->command, "verify") == 0;
+    return strcmp(options->command, "write") != 0 || options->input != NULL;
 }
 
 bool
-bench_options_parse(int argc, char **argv, bench_options *out)
+bench_options_parse(int argc, char **argv, const char *commands, bench_options *out)
 {
-    const bench_options defaults = {
-        .io = "auto", .div = 1, .block_bytes = 64 * 1024, .threads = 1, .codec = BENCH_CODEC_NONE};
+    const bench_options defaults = {.io = "auto",
+                                    .div = 1,
+                                    .block_bytes = 64 * 1024,
+                                    .threads = 1,
+                                    .codec = BENCH_CODEC_NONE,
+                                    .memtable = "skiplist",
+                                    .buffer_kib = 16 * 1024,
+                                    .trigger = 5,
+                                    .stop = 8,
+                                    .batch = 1,
+                                    .buckets = 10000};
 
     *out = defaults;
     out->command = argc > 1 ? argv[1] : "";
@@ -108,8 +160,8 @@ bench_options_parse(int argc, char **argv, bench_options *out)
             return false;
         }
     }
-    if (!has_what_it_needs(out)) {
-        fprintf(stderr, "usage: %s build|compact|verify --dir DIR ...\n", argv[0]);
+    if (!is_listed(out->command, commands) || !has_what_it_needs(out)) {
+        fprintf(stderr, "usage: %s %s --dir DIR ...\n", argv[0], commands);
         return false;
     }
     return true;

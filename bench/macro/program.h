@@ -5,9 +5,11 @@
  *   PROGRAM compact --codec lz4 --block-kib 64 --dir IN --out OUT [--io auto] [--threads 1]
  *                   [--beside yes]
  *   PROGRAM verify  --codec lz4 --block-kib 64 --dir OUT
+ *   PROGRAM write   --codec lz4 --block-kib 64 --input FILE --dir OUT [...]
  *
  * build makes one sorted file per run; compact merges them into OUT and prints what it cost;
- * verify reads OUT and prints the number and the hash of its records. One JSON object a line.
+ * verify reads OUT and prints the number and the hash of its records; write is for programs that
+ * take records in any order (macro/ingest.h). One JSON object a line.
  */
 #ifndef BENCH_PROGRAM_H
 #define BENCH_PROGRAM_H
@@ -39,6 +41,16 @@ typedef struct bench_options {
         memory_mib;  /* sinter's budget, and then no run is spilled for open files; 0: defaults */
     int codec;       /* BENCH_CODEC_* */
     int codec_level; /* zstd */
+    /* of write, and of idle */
+    const char *input;    /* file of records */
+    const char *memtable; /* of RocksDB: "skiplist" or "vector" */
+    uint32_t buffer_kib;  /* write buffer */
+    uint32_t trigger;     /* sorted runs from which on there is something to compact */
+    uint32_t stop;        /* sorted runs above which the writer waits */
+    uint32_t batch;       /* of RocksDB: records a call */
+    uint32_t
+        commit_every; /* records a commit; 0: one commit at the end. RocksDB does as it likes */
+    uint32_t buckets; /* of idle */
 } bench_options;
 
 /** What one compaction cost. */
@@ -80,9 +92,10 @@ typedef struct bench_digest {
         0, 0, BENCH_FNV_INIT \
     }
 
-/** Parse the command line; false after a message on stderr. */
+/** Parse the command line, for a program with these commands ("build|compact|verify"); false after
+ *  a message on stderr. */
 bool
-bench_options_parse(int argc, char **argv, bench_options *out);
+bench_options_parse(int argc, char **argv, const char *commands, bench_options *out);
 
 /** Read clock and peak memory. Call once at the start of main for the idle program's memory. */
 void

@@ -2,65 +2,14 @@
  * sinter compacting a workload: one file per run in level 0, all of them merged into the last
  * level through sinter_compact_task_run(). Public interface only.
  */
-#include "macro/program.h"
+#include "macro/sinter_files.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include <sinter/sinter.h>
-
-enum { FILES_MAX = 1024, BATCH_BYTES = 256 * 1024, LAST_LEVEL = 5, PATH_ROOM = 512 };
-
-static _Noreturn void
-fail(const char *what, const sinter_error *err)
-{
-    fprintf(stderr, "sinter_bench: %s: %s: %s (%s)\n", what, sinter_status_name(err->status),
-            err->text, err->file);
-    exit(1);
-}
-
-static void
-require(sinter_status st, const char *what, const sinter_error *err)
-{
-    if (st != SINTER_OK) {
-        fail(what, err);
-    }
-}
-
-/* The files of a directory, by first key, with what compaction wants to know of them. */
-typedef struct file_set {
-    sinter_sst *open[FILES_MAX];
-    sinter_file_meta metas[FILES_MAX];
-    char paths[FILES_MAX][PATH_ROOM];
-    size_t count;
-    uint64_t file_bytes;
-    uint64_t block_count;
-} file_set;
-
-static void
-make_dir(const char *path)
-{
-    if (mkdir(path, 0755) != 0) {
-        perror(path);
-        exit(1);
-    }
-}
-
-static int
-codec_of(const bench_options *options)
-{
-    switch (options->codec) {
-    case BENCH_CODEC_LZ4:
-        return SINTER_CODEC_LZ4;
-    case BENCH_CODEC_ZSTD:
-        return SINTER_CODEC_ZSTD;
-    default:
-        return SINTER_CODEC_NONE;
-    }
-}
+enum { BATCH_BYTES = 256 * 1024, LAST_LEVEL = 5 };
 
 static void
 append_batch(sinter_writer *writer, sinter_batch_builder *builder, sinter_error *err)
@@ -137,55 +86,20 @@ build(const bench_options *options)
     return 0;
 }
 
-static void
-add_file(file_set *files, const char *dir, const char *name)
-{
-    sinter_error err = SINTER_ERROR_INIT;
-    sinter_sst_properties properties = {.struct_size = sizeof properties};
-    char *path = files->paths[files->count];
-    sinter_file_meta *meta = &files->metas[files->count];
-    sinter_sst **sst = &files->open[files->count];
-
-    if (files->count == FILES_MAX || snprintf(path, PATH_ROOM, "%s/%s", dir, name) >= PATH_ROOM) {
-        fprintf(stderr, "sinter_bench: too many files, or too long a name: %s\n", name);
-        exit(1);
-    }
-    require(sinter_sst_open(sinter_env_default(), path, sst, &err), path, &err);
-    sinter_sst_properties_get(*sst, &properties);
-    memset(meta, 0, sizeof *meta);
-    meta->struct_size = sizeof *meta;
-    meta->level = properties.level;
-    meta->file_name = strrchr(path, '/') + 1;
-    meta->external_path = path;
-    meta->file_size = properties.file_size;
-    meta->row_count = properties.row_count;
-    meta->delete_row_count = (int64_t)properties.retract_count;
-    meta->min_sequence_number = properties.sequence_min;
-    meta->max_sequence_number = properties.sequence_max;
-    meta->creation_time_ms = properties.creation_time_ms;
-    meta->min_key = properties.min_key;
-    meta->max_key = properties.max_key;
-    meta->file_source = SINTER_FILE_SOURCE_APPEND;
-    meta->upgraded_from = -1;
-    files->file_bytes += properties.file_size;
-    files->block_count += properties.block_count;
-    files->count++;
-}
-
 static file_set *
 open_files(const char *dir)
 {
-    file_set *files = calloc(1, sizeof *files);
+    file_set *files = files_create();
     DIR *listing = opendir(dir);
     const struct dirent *entry = NULL;
 
-    if (files == NULL || listing == NULL) {
+    if (listing == NULL) {
         perror(dir);
         exit(1);
     }
     while ((entry = readdir(listing)) != NULL) {
         if (strstr(entry->d_name, ".sst") != NULL) {
-            add_file(files, dir, entry->d_name);
+            files_add(files, dir, entry->d_name);
         }
     }
     closedir(listing);
@@ -194,24 +108,6 @@ open_files(const char *dir)
         exit(1);
     }
     return files;
-}
-
-static void
-close_files(file_set *files)
-{
-    for (size_t i = 0; i < files->count; i++) {
-        sinter_sst_close(files->open[i]);
-    }
-    free(files);
-}
-
-static sinter_io_kind
-io_kind_of(const char *name)
-{
-    if (strcmp(name, "posix") == 0) {
-        return SINTER_IO_POSIX;
-    }
-    return strcmp(name, "io_uring") == 0 ? SINTER_IO_URING : SINTER_IO_AUTO;
 }
 
 /* An environment with the io asked for, a budget, and threads if there are to be more than one. */
@@ -314,7 +210,7 @@ compact(const bench_options *options, const bench_clock *idle)
     bench_report_print(&report);
     sinter_compact_result_destroy(result);
     surroundings_close(&around);
-    close_files(files);
+    files_close(files);
     return 0;
 }
 
@@ -373,7 +269,7 @@ verify(const bench_options *options)
         digest_file(files->metas[i].external_path, &digest);
     }
     bench_digest_print(&digest);
-    close_files(files);
+    files_close(files);
     return 0;
 }
 
@@ -384,7 +280,7 @@ main(int argc, char **argv)
     bench_options options;
 
     bench_clock_read(&idle);
-    if (!bench_options_parse(argc, argv, &options)) {
+    if (!bench_options_parse(argc, argv, "build|compact|verify", &options)) {
         return 2;
     }
     if (strcmp(options.command, "build") == 0) {
