@@ -166,7 +166,9 @@ sinter_batch_builder_add(sinter_batch_builder *builder, sinter_bytes key, int64_
 SINTER_API size_t
 sinter_batch_builder_bytes(const sinter_batch_builder *builder);
 
-/** The rows added, as a batch with "sst" payload; lives until the next add or reset. */
+/** The rows added, as a batch with "sst" payload; lives until the next add or reset. It is the same
+ *  struct each time and is brought up to date by this call, in no time: whoever calls it after
+ *  each add may hand out rows (a merge function its results) that stay until the reset. */
 SINTER_API const sinter_batch *
 sinter_batch_builder_batch(sinter_batch_builder *builder);
 

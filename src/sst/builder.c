@@ -11,6 +11,7 @@ struct sinter_batch_builder {
     sinter__open_block block;
     sinter__scratch prefixes;
     bool has_one_width; /* all keys so far have the size of the first */
+    uint32_t retracts;
     sinter__sst_payload payload;
     sinter_batch batch;
 };
@@ -84,6 +85,7 @@ sinter_batch_builder_add(sinter_batch_builder *builder, sinter_bytes key, int64_
     assert(builder->prefixes.capacity >= block->row_capacity * sizeof(uint64_t));
     prefixes[block->rows] = sinter__key_prefix(key.data, key.size);
     sinter__open_block_add(block, &row);
+    builder->retracts += sinter_kind_is_retract(kind) ? 1u : 0u;
     return SINTER_OK;
 }
 
@@ -98,12 +100,9 @@ sinter_batch_builder_batch(sinter_batch_builder *builder)
 {
     const sinter__open_block *block = &builder->block;
     const bool is_fixed = block->rows > 0 && builder->has_one_width;
-    uint32_t retracts = 0;
 
     assert(block->raw == block->key_bytes + block->value_bytes);
-    for (uint32_t i = 0; i < block->rows; i++) {
-        retracts += sinter_kind_is_retract(block->kinds[i]) ? 1u : 0u;
-    }
+    assert(builder->retracts <= block->rows);
     builder->payload =
         (sinter__sst_payload){.values = block->values, .value_offsets = block->value_offsets};
     builder->batch = (sinter_batch){
@@ -115,7 +114,7 @@ sinter_batch_builder_batch(sinter_batch_builder *builder)
         .prefixes = (const uint64_t *)(const void *)builder->prefixes.data,
         .sequences = block->sequences,
         .kinds = block->kinds,
-        .retract_count = retracts,
+        .retract_count = builder->retracts,
         .payload = &builder->payload,
         .payload_ops = &sinter__sst_payload_ops,
     };
@@ -126,4 +125,5 @@ void
 sinter_batch_builder_reset(sinter_batch_builder *builder)
 {
     sinter__open_block_reset(&builder->block);
+    builder->retracts = 0;
 }

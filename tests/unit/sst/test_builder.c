@@ -68,6 +68,39 @@ Test(sst_builder, keys_of_one_width_are_a_column_of_fixed_width)
     sst_world_fini(&world);
 }
 
+Test(sst_builder, rows_that_were_handed_out_stay_while_more_are_added)
+{
+    sinter_batch_builder *builder = NULL;
+    const sinter_batch *first = NULL;
+    sst_world world;
+
+    sst_world_init(&world);
+    cr_assert_eq(sinter_batch_builder_create(&world.env, &builder, NULL), SINTER_OK);
+    for (uint32_t i = 0; i < 1000; i++) {
+        const uint8_t key[2] = {(uint8_t)(i >> 8), (uint8_t)i};
+        const sinter_batch *batch = NULL;
+
+        cr_assert_eq(sinter_batch_builder_add(builder, (sinter_bytes){key, 2}, i,
+                                              i % 2 == 0 ? 0 : 3, (sinter_bytes){key, 2}, NULL),
+                     SINTER_OK);
+        batch = sinter_batch_builder_batch(builder);
+        first = i == 0 ? batch : first;
+        cr_assert_eq(batch, first, "the same struct each time");
+        cr_expect_eq(batch->retract_count, (i + 1) / 2);
+    }
+    for (uint32_t i = 0; i < 1000; i++) {
+        const uint8_t key[2] = {(uint8_t)(i >> 8), (uint8_t)i};
+
+        cr_expect(test_bytes_equal(sinter_batch_key(first, i), (sinter_bytes){key, 2}));
+        cr_expect(test_bytes_equal(first->payload_ops->value(first, i), (sinter_bytes){key, 2}));
+        cr_expect_eq(first->sequences[i], i);
+    }
+    sinter_batch_builder_reset(builder);
+    cr_expect_eq(sinter_batch_builder_batch(builder)->retract_count, 0);
+    sinter_batch_builder_destroy(builder);
+    sst_world_fini(&world);
+}
+
 Test(sst_builder, refuses_unknown_kinds)
 {
     sinter_batch_builder *builder = NULL;
