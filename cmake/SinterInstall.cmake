@@ -29,8 +29,11 @@ string(REGEX REPLACE "/$" "" SINTER_PC_PREFIX "${SINTER_PC_PREFIX}")
 configure_file(cmake/sinter.pc.in ${PROJECT_BINARY_DIR}/sinter.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/sinter.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# Documents, man pages, completions.
+# Documents, examples, man pages, completions.
 install(FILES README.md CHANGELOG.md THIRD_PARTY.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "plan.md" EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}) # a project of its own there
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/man/*.[1-8])
 foreach(page ${pages})
   string(REGEX MATCH "[1-8]$" section ${page})

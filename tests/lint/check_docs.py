@@ -12,6 +12,7 @@ TELLS = re.compile(r"@return|SINTER_(?:OK|E_)|[Ff]ailure|\bas (?:of|sinter_)")
 STATUS = re.compile(r"SINTER_API(?:\s+SINTER_NODISCARD)?\s+sinter_status\b")
 TEST = re.compile(r"`(\w+)::(\w+)`")
 SHOWN = re.compile(r"<!-- from ([\w./-]+) -->\n```\w*\n(.*?)```\n", re.S)
+CODE = re.compile(r"^```c\n(.*?)^```", re.M | re.S)
 API = re.compile(r"^SINTER_API\b[^;]*;", re.M | re.S)
 
 
@@ -49,6 +50,10 @@ def check_document(path, names, targets, tests):
     for source, block in SHOWN.findall(text):
         if block not in (tree.ROOT / source).read_text():
             yield f"{where}: the lines shown from {source} do not stand there"
+    shown = {block for _, block in SHOWN.findall(text)}
+    for block in CODE.findall(text):
+        if block not in shown:
+            yield f"{where}: C code that no program holds: {block.strip().splitlines()[0]}"
     for link in sorted(set(LINK.findall(text))):
         if not (path.parent / link).exists():
             yield f"{where}: the link to {link} leads nowhere"

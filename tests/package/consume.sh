@@ -1,8 +1,8 @@
 #!/bin/sh
-# consume.sh WAY SOURCE BUILD SCRATCH CC LIBDIR: build a program of somebody else against sinter in
-# one of the ways that are promised, and run it.
+# consume.sh WAY SOURCE BUILD SCRATCH CC LIBDIR DOCDIR: build a program of somebody else, or the
+# examples, against sinter in one of the ways that are promised, and run it.
 set -eu
-way=$1 source=$2 build=$3 scratch=$4 cc=$5 libdir=$6
+way=$1 source=$2 build=$3 scratch=$4 cc=$5 libdir=$6 docdir=$7
 here=$source/tests/package/consumer
 
 rm -rf "$scratch"
@@ -15,6 +15,7 @@ fi
 PKG_CONFIG_PATH=$scratch/prefix/$libdir/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 LD_LIBRARY_PATH=$scratch/prefix/$libdir${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PKG_CONFIG_PATH
+examples=$scratch/prefix/$docdir/examples
 
 case $way in
 find_package)
@@ -42,6 +43,28 @@ pkg_config_static)
     # shellcheck disable=SC2046
     "$cc" -o "$scratch/consumer" "$here/consumer.c" $(pkg-config --static --cflags --libs sinter)
     "$scratch/consumer" "$scratch"
+    ;;
+examples_find_package)
+    # What is installed is all there is: sources and expected output lie in the prefix too.
+    cmake -S "$examples" -B "$scratch/build" -DCMAKE_C_COMPILER="$cc" \
+        -DCMAKE_PREFIX_PATH="$scratch/prefix"
+    cmake --build "$scratch/build"
+    ctest --test-dir "$scratch/build" --output-on-failure --no-tests=error
+    ;;
+examples_pkg_config)
+    export LD_LIBRARY_PATH
+    for source in "$examples"/*.c; do
+        name=$(basename "$source" .c)
+        # shellcheck disable=SC2046
+        "$cc" -std=c11 -Wall -Wextra -Werror -pthread -o "$scratch/$name" "$source" \
+            $(pkg-config --cflags --libs sinter)
+    done
+    for source in "$examples"/*.c; do
+        name=$(basename "$source" .c)
+        cmake -DNAME="$name" -DPROGRAM="$scratch/$name" -DPREPARE="$scratch/write_files" \
+            -DWORK="$scratch/run_$name" -DEXPECTED="$examples/expected/$name.txt" \
+            -P "$examples/run_example.cmake"
+    done
     ;;
 *)
     echo "unknown way $way" >&2
