@@ -311,6 +311,43 @@ sinter_compact_result_discard(const sinter_env *env, const sinter_compact_result
 SINTER_API void
 sinter_compact_result_destroy(sinter_compact_result *result);
 
+/** What stays when a directory is cleaned. Zeroed with struct_size set: nothing, prefix "data-". */
+typedef struct sinter_clean_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *file_prefix;       /* as the writing task's; NULL: "data-" */
+    const sinter_file_meta *files; /* what the catalog names: they stay, as do those that go with
+                                      them. Names count, not paths */
+    size_t count;
+} sinter_clean_options;
+
+/** What cleaning removed. */
+typedef struct sinter_clean_result {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t files;           /* data files that the list doesn't name */
+    uint64_t bytes;           /* of these */
+    uint64_t temporary_files; /* left by dead processes */
+} sinter_clean_result;
+
+/**
+ * Remove what a killed process left in a directory: data files that a catalog doesn't name, and
+ * temporaries of dead processes. Only names that this library gives to data files are looked at:
+ * the prefix, a UUID, a number and the extension of a format. For a directory with one writer,
+ * before that begins to write; for a directory with a catalog of this library there is
+ * sinter_catalog_gc().
+ *
+ * @param env      allocator, io, listener (told of each removed file); borrowed for the call
+ * @param dir      full path of the directory
+ * @param options  borrowed for the call
+ * @param out      counts, also after a failure; may be NULL; no more than its struct_size is
+ *                 written
+ * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM, failures of listing and removing
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_clean_dir(const sinter_env *env, const char *dir, const sinter_clean_options *options,
+                 sinter_clean_result *out, sinter_error *err);
+
 /** One run of a section to rewrite. */
 typedef struct sinter_rewrite_run {
     const sinter_file_meta *const *files;
@@ -392,6 +429,13 @@ typedef struct sinter_compact_task {
     /** Computes user sequence bytes of a batch's rows (spec 1); NULL: none. */
     const sinter_order *order;
     uint64_t small_file_bytes; /* 0: derived from options */
+    /** Makes the merge function instead of options->merge_engine; NULL: that decides. */
+    const sinter_merge_function_factory *merge_function;
+    /** Told now and then on a working thread, one at a time, what was read so far; NULL: nobody. */
+    void (*progress)(void *ctx, uint64_t bytes, uint64_t records);
+    void *progress_ctx;
+    const char *name; /* the text of events of this task; NULL: none */
+    uint64_t job_id;  /* the id in these events */
 } sinter_compact_task;
 
 /** Set struct_size, output_level 1, max_level 5, everything else empty. */
@@ -453,6 +497,8 @@ typedef struct sinter_view_source {
     size_t count;
     const sinter_compact_options *options; /* NULL: defaults */
     const sinter_order *order;             /* user sequence (spec 1); NULL: none */
+    /** Makes the merge function instead of options->merge_engine; NULL: that decides. */
+    const sinter_merge_function_factory *merge_function;
 } sinter_view_source;
 
 /** Options of a merged view over files. Zeroed with struct_size set: everything. */

@@ -46,6 +46,17 @@ struct sinter_merge_function {
     const sinter_merge_function_ops *ops;
 };
 
+/** Makes merge functions, one for each merge that runs: a function is confined. Shared: `create`
+ * may be called from any thread. */
+typedef struct sinter_merge_function_factory {
+    uint32_t struct_size;
+    uint32_t reserved;
+    void *ctx;
+    /** Make a function, which its own `destroy` releases. `env` is borrowed as long as it lives. */
+    sinter_status (*create)(void *ctx, const sinter_env *env, sinter_merge_function **out,
+                            sinter_error *err);
+} sinter_merge_function_factory;
+
 /** Keeps the last version; with `ignore_delete` retracts are skipped. Static. */
 SINTER_API sinter_merge_function *
 sinter_merge_deduplicate(bool ignore_delete);

@@ -51,14 +51,40 @@ is_cancelled(void *ctx)
            (group->is_cancelled != NULL && group->is_cancelled(group->cancel_ctx));
 }
 
-/* Add what this lane has read to the group's sums, and tell the listener of these now and then. */
+static bool
+wants_progress(const sinter__lane_group *group)
+{
+    const sinter_listener *listener = group->env->listener;
+
+    return group->progress != NULL || (listener != NULL && listener->progress != NULL);
+}
+
+static void
+tell_progress(const sinter__lane_group *group, uint64_t bytes, uint64_t records)
+{
+    const sinter_listener *listener = group->env->listener;
+
+    if (group->progress != NULL) {
+        group->progress(group->progress_ctx, bytes, records);
+    }
+    if (listener != NULL && listener->progress != NULL) {
+        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                    .job_id = group->job_id,
+                                    .text = group->name,
+                                    .bytes = bytes,
+                                    .records = records};
+
+        listener->progress(listener->ctx, &event);
+    }
+}
+
+/* Add what this lane has read to the group's sums, and tell of these now and then. */
 static void
 report_progress(sinter__lane *lane, int64_t now_ns)
 {
     sinter__lane_group *group = lane->group;
-    const sinter_listener *listener = group->env->listener;
 
-    if (listener == NULL || listener->progress == NULL) {
+    if (!wants_progress(group)) {
         return;
     }
     (void)atomic_fetch_add(&group->bytes_done, lane->read.bytes_done - lane->bytes_told);
@@ -67,12 +93,8 @@ report_progress(sinter__lane *lane, int64_t now_ns)
     lane->rows_told = lane->read.rows_read;
     if (now_ns - atomic_load(&group->progress_ns) >= PROGRESS_NS &&
         !atomic_flag_test_and_set(&group->is_telling)) {
-        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
-                                    .bytes = atomic_load(&group->bytes_done),
-                                    .records = atomic_load(&group->rows_read)};
-
         atomic_store(&group->progress_ns, now_ns);
-        listener->progress(listener->ctx, &event);
+        tell_progress(group, atomic_load(&group->bytes_done), atomic_load(&group->rows_read));
         atomic_flag_clear(&group->is_telling);
     }
 }
@@ -260,6 +282,8 @@ sinter__lane_create(const sinter_env *env, const sinter__lane_config *config, si
     lane->merge.write = &lane->rolling.write;
     lane->merge.merge.is_cancelled = is_cancelled;
     lane->merge.merge.cancel_ctx = lane;
+    SINTER__TRY(sinter__merge_function_create(env, config->merge_function, config->options,
+                                              &lane->merge.merge.function, err));
     if (config->passes_blocks) {
         lane->merge.merge.accepts_block = accepts_block;
         lane->merge.merge.accepts_ctx = lane;
@@ -300,6 +324,7 @@ sinter__lane_destroy(sinter__lane *lane)
 {
     if (lane != NULL) {
         sinter__rolling_writer_destroy(lane->writer);
+        sinter__merge_function_destroy(lane->merge.merge.function);
         sinter__free(lane->env, lane->runs);
         sinter__free(lane->env, lane);
     }

@@ -19,15 +19,20 @@ typedef struct sinter__lane_group {
     atomic_bool has_failed; /* a lane did: the others stop */
     _Atomic uint64_t bytes_done;
     _Atomic uint64_t rows_read;
-    _Atomic int64_t progress_ns; /* when the listener was last told */
+    void (*progress)(void *ctx, uint64_t bytes, uint64_t records); /* NULL: nobody */
+    void *progress_ctx;
+    const char *name; /* of the task, for events */
+    uint64_t job_id;
+    _Atomic int64_t progress_ns; /* when the progress was last told */
     atomic_flag is_telling;      /* one lane at a time tells it */
 } sinter__lane_group;
 
 /** How a lane reads, merges and writes. Copied; what it points to is borrowed until destroy. */
 typedef struct sinter__lane_config {
-    sinter__merge_config merge;            /* its range is the lane's */
-    sinter__rolling_config rolling;        /* codec and level are the request's */
-    const sinter_compact_options *options; /* say which codec a level has */
+    sinter__merge_config merge;                          /* its range is the lane's */
+    sinter__rolling_config rolling;                      /* codec and level are the request's */
+    const sinter_compact_options *options;               /* say which codec a level has */
+    const sinter_merge_function_factory *merge_function; /* NULL: the options' */
     bool passes_blocks;
     sinter__lane_group *group;
 } sinter__lane_config;

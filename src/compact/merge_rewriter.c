@@ -308,9 +308,14 @@ configure_merging(sinter__merge_rewriter *rewriter)
     rewriter->lane_config.passes_blocks = task->options->block_passthrough;
     rewriter->lane_config.group = &rewriter->group;
     rewriter->lane_config.options = task->options;
+    rewriter->lane_config.merge_function = task->merge_function;
     rewriter->group.env = rewriter->env;
     rewriter->group.is_cancelled = task->is_cancelled;
     rewriter->group.cancel_ctx = task->cancel_ctx;
+    rewriter->group.progress = task->progress;
+    rewriter->group.progress_ctx = task->progress_ctx;
+    rewriter->group.name = task->name;
+    rewriter->group.job_id = task->job_id;
     atomic_flag_clear(&rewriter->group.is_telling);
 }
 

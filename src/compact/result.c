@@ -1,7 +1,8 @@
 #include "compact/result.h"
 
 #include <assert.h>
-#include <string.h>
+
+#include "compact/meta_list.h"
 
 const char *
 sinter_reason_code(sinter_reason reason)
@@ -128,46 +129,25 @@ sinter__result_add_upgraded(sinter_compact_result *result, const sinter_file_met
     return list_append(&result->env, &result->after, &upgraded, err);
 }
 
-static sinter_status
-copy_extra_files(sinter__arena *arena, sinter_file_meta *file, sinter_error *err)
-{
-    const char **names = NULL;
-
-    if (file->extra_file_count == 0) {
-        file->extra_files = NULL;
-        return SINTER_OK;
-    }
-    if (file->extra_file_count > SIZE_MAX / sizeof *names) {
-        return SINTER__ERR(err, SINTER_E_NOMEM, "%zu extra files", file->extra_file_count);
-    }
-    SINTER__CHECK(
-        sinter__arena_take(arena, file->extra_file_count * sizeof *names, (void **)&names, err));
-    for (size_t i = 0; i < file->extra_file_count; i++) {
-        SINTER__CHECK(sinter__arena_strdup(arena, file->extra_files[i], &names[i], err));
-    }
-    file->extra_files = names;
-    return SINTER_OK;
-}
-
 sinter_status
 sinter_compact_result_add_after(sinter_compact_result *result, const sinter_file_meta *file,
                                 sinter_error *err)
 {
     sinter_file_meta copy = {0};
-    sinter__arena *arena = NULL;
 
     SINTER__REQUIRE(err, result != NULL && file != NULL);
     SINTER__REQUIRE(err, file->file_name != NULL);
-    copy = *file;
+    SINTER__CHECK(sinter__file_meta_copy(&result->arena, file, &copy, err));
     copy.upgraded_from = -1;
-    arena = &result->arena;
-    SINTER__CHECK(sinter__arena_strdup(arena, file->file_name, &copy.file_name, err));
-    SINTER__CHECK(sinter__arena_strdup(arena, file->dir, &copy.dir, err));
-    SINTER__CHECK(sinter__arena_strdup(arena, file->external_path, &copy.external_path, err));
-    SINTER__CHECK(sinter__arena_copy(arena, file->min_key, &copy.min_key, err));
-    SINTER__CHECK(sinter__arena_copy(arena, file->max_key, &copy.max_key, err));
-    SINTER__CHECK(copy_extra_files(arena, &copy, err));
     return list_append(&result->env, &result->after, &copy, err);
+}
+
+void
+sinter__result_hold(sinter_compact_result *result, void (*release)(void *ctx), void *ctx)
+{
+    assert(result->release == NULL);
+    result->release = release;
+    result->release_ctx = ctx;
 }
 
 const sinter_file_list *
@@ -205,6 +185,9 @@ sinter_compact_result_destroy(sinter_compact_result *result)
         sinter__free(&env, result->after.list.files);
         sinter__free(&env, result->before.list.files);
         sinter__free(&env, result->decisions);
+        if (result->release != NULL) {
+            result->release(result->release_ctx);
+        }
         sinter__free(&env, result);
     }
 }

@@ -21,12 +21,19 @@ struct sinter_compact_result {
     sinter_file_decision *decisions;
     size_t decision_count;
     sinter_compact_counters counters;
+    void (*release)(void *ctx); /* of what the inputs' metadata lies in; NULL: the caller's */
+    void *release_ctx;
 };
 
 /** Make an empty result with a decision for each of `count` files, "kept, at-level" at first. */
 sinter_status
 sinter__result_create(const sinter_env *env, const sinter_file_meta *files, size_t count,
                       sinter_compact_result **out, sinter_error *err);
+
+/** From now on the result keeps what its inputs' metadata lies in: `release` is called at its end.
+ */
+void
+sinter__result_hold(sinter_compact_result *result, void (*release)(void *ctx), void *ctx);
 
 /** Append a retired file; what it points to stays the caller's. */
 sinter_status

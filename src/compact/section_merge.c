@@ -38,6 +38,32 @@ struct sinter__section_merge {
     size_t file_count;
 };
 
+sinter_status
+sinter__merge_function_create(const sinter_env *env, const sinter_merge_function_factory *factory,
+                              const sinter_compact_options *options, sinter_merge_function **out,
+                              sinter_error *err)
+{
+    *out = NULL;
+    if (factory == NULL) {
+        *out = options->merge_engine == SINTER_MERGE_ENGINE_FIRST_ROW
+                   ? sinter_merge_first_row(options->ignore_delete)
+                   : sinter_merge_deduplicate(options->ignore_delete);
+        return SINTER_OK;
+    }
+    SINTER__REQUIRE(err, factory->create != NULL);
+    SINTER__CHECK(factory->create(factory->ctx, env, out, err));
+    SINTER__REQUIRE(err, *out != NULL && (*out)->ops != NULL && (*out)->ops->reduce != NULL);
+    return SINTER_OK;
+}
+
+void
+sinter__merge_function_destroy(sinter_merge_function *function)
+{
+    if (function != NULL && function->ops->destroy != NULL) {
+        function->ops->destroy(function);
+    }
+}
+
 void
 sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_options *options,
                           const char *spill_dir)
@@ -45,9 +71,6 @@ sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_opt
     *config = (sinter__merge_config){.read.direct = options->direct};
     sinter_merge_options_init(&config->merge);
     config->merge.sort_engine = options->sort_engine;
-    config->merge.function = options->merge_engine == SINTER_MERGE_ENGINE_FIRST_ROW
-                                 ? sinter_merge_first_row(options->ignore_delete)
-                                 : sinter_merge_deduplicate(options->ignore_delete);
     config->merge.has_ages = true;
     config->merge.spill_threshold = options->sort_spill_threshold;
     config->merge.open_files_max = options->open_files_max;

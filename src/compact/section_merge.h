@@ -20,7 +20,21 @@ typedef struct sinter__merge_config {
     void *keep_ctx;
 } sinter__merge_config;
 
-/** Merge options as a task's options ask for. `spill_dir` is borrowed. */
+/**
+ * The merge function of a task or view: of the factory, if there is one, else what the options ask
+ * for. Release with sinter__merge_function_destroy().
+ * @return SINTER_OK, failures of the factory, SINTER_E_INVALID (it gave a function without reduce)
+ */
+sinter_status
+sinter__merge_function_create(const sinter_env *env, const sinter_merge_function_factory *factory,
+                              const sinter_compact_options *options, sinter_merge_function **out,
+                              sinter_error *err);
+
+/** Release; takes NULL and static functions. */
+void
+sinter__merge_function_destroy(sinter_merge_function *function);
+
+/** Merge options as a task's options ask for, but for the function. `spill_dir` is borrowed. */
 void
 sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_options *options,
                           const char *spill_dir);

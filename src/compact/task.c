@@ -378,7 +378,8 @@ out:
 }
 
 static void
-report(const sinter_env *env, const sinter_compact_result *result, bool is_end, sinter_status st)
+report(const sinter_env *env, const sinter_compact_task *task, const sinter_compact_result *result,
+       bool is_end, sinter_status st)
 {
     const sinter_listener *listener = env->listener;
     void (*tell)(void *, const sinter_event *) = NULL;
@@ -388,6 +389,8 @@ report(const sinter_env *env, const sinter_compact_result *result, bool is_end, 
     }
     if (tell != NULL) {
         const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                    .job_id = task->job_id,
+                                    .text = task->name,
                                     .bytes = result->counters.bytes_written,
                                     .records = result->counters.merge.records_out,
                                     .duration_ns = result->counters.wall_us * 1000,
@@ -429,7 +432,7 @@ run_loaded(const sinter_env *env, const sinter_compact_task *task, bool is_plan,
                                 : sinter_compact_small_file_bytes(task->options);
     SINTER__CHECK(sinter__result_create(env, task->files, task->count, &walk.result, err));
     counters = &walk.result->counters;
-    report(env, walk.result, false, SINTER_OK);
+    report(env, task, walk.result, false, SINTER_OK);
     if (is_plan) {
         walk.rewriter = NULL;
         st = run_walk(env, &walk, err);
@@ -441,7 +444,7 @@ run_loaded(const sinter_env *env, const sinter_compact_task *task, bool is_plan,
     counters->wall_us = (sinter__now_ns(env) - begin_ns) / 1000;
     counters->cpu_us = (sinter__cpu_ns(env) - begin_cpu_ns) / 1000;
     counters->memory_peak_bytes = sinter_memory_peak(env->memory);
-    report(env, walk.result, true, st);
+    report(env, task, walk.result, true, st);
     if (st == SINTER_OK) {
         *out = walk.result;
         walk.result = NULL;

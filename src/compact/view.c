@@ -159,6 +159,8 @@ sinter_view_open(const sinter_env *env, const sinter_view_source *given,
         SINTER__TRY(sinter_memory_create(env, view->options.memory_bytes, &view->own_memory, err));
         view->env.memory = view->own_memory;
     }
+    SINTER__TRY(sinter__merge_function_create(&view->env, source.merge_function, &view->options,
+                                              &view->config.merge.function, err));
     SINTER__TRY(partition_files(view, &source, err));
     *out = view;
     view = NULL;
@@ -212,6 +214,7 @@ sinter_view_close(sinter_view *view)
         const sinter_env env = view->env;
 
         sinter__section_merge_close(view->merge);
+        sinter__merge_function_destroy(view->config.merge.function);
         sinter_partition_destroy(view->partition);
         sinter__free(&env, view->runs);
         sinter_memory_destroy(view->own_memory);

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/load.h"
-#include "base/uuid.h"
+#include "compact/orphans.h"
 #include "compact/path.h"
 #include "doc/catalog.h"
 
@@ -19,57 +19,17 @@ typedef struct gc_run {
     const sinter_gc_options *options;
     sinter_gc_result *result;
     sinter__arena arena;
-    const char **orphans;
-    size_t orphan_count;
-    size_t orphan_capacity;
     int64_t now_ms;
     sinter_error *err;
 } gc_run;
-
-static bool
-is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-}
-
-/* Does the library give such names to data files: data-<uuid>-<number>.sst? */
-static bool
-is_data_name(const char *name)
-{
-    const size_t prefix = strlen("data-");
-    const char *at = name + prefix;
-
-    if (strncmp(name, "data-", prefix) != 0 || strlen(at) <= SINTER__UUID_CHARS + 1) {
-        return false;
-    }
-    for (size_t i = 0; i < SINTER__UUID_CHARS; i++) {
-        const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-        if (dash ? at[i] != '-' : !is_hex(at[i])) {
-            return false;
-        }
-    }
-    at += SINTER__UUID_CHARS;
-    if (at[0] != '-' || at[1] < '0' || at[1] > '9') {
-        return false;
-    }
-    for (at++; *at >= '0' && *at <= '9'; at++) {
-    }
-    return strcmp(at, ".sst") == 0;
-}
 
 /* Is it one of the catalog's files, or a file that goes with one? */
 static bool
 is_live(const sinter_files *content, const char *name)
 {
     for (size_t i = 0; i < content->file_count; i++) {
-        if (strcmp(content->files[i].file_name, name) == 0) {
+        if (sinter__file_has_name(&content->files[i], name)) {
             return true;
-        }
-        for (size_t k = 0; k < content->files[i].extra_file_count; k++) {
-            if (strcmp(content->files[i].extra_files[k], name) == 0) {
-                return true;
-            }
         }
     }
     return false;
@@ -84,6 +44,15 @@ is_retired(const sinter_files *content, const char *name)
         }
     }
     return false;
+}
+
+/* Does the catalog know of it? */
+static bool
+is_known(void *ctx, const char *name)
+{
+    const sinter_files *content = ctx;
+
+    return is_live(content, name) || is_retired(content, name);
 }
 
 static bool
@@ -136,29 +105,6 @@ out:
     return st;
 }
 
-/* Remember a name of the directory that nobody knows; it is removed after the walk. */
-static sinter_status
-note_name(void *ctx, const char *name)
-{
-    gc_run *run = ctx;
-    const sinter_files *content = &run->catalog->doc->content;
-
-    if (!is_data_name(name) || is_live(content, name) || is_retired(content, name)) {
-        return SINTER_OK;
-    }
-    if (run->orphan_count == run->orphan_capacity) {
-        const size_t wanted = run->orphan_capacity < 16 ? 16 : run->orphan_capacity * 2;
-
-        SINTER__CHECK(sinter__resize(run->catalog->env, (void **)&run->orphans, wanted,
-                                     sizeof *run->orphans, run->err));
-        run->orphan_capacity = wanted;
-    }
-    SINTER__CHECK(
-        sinter__arena_strdup(&run->arena, name, &run->orphans[run->orphan_count], run->err));
-    run->orphan_count++;
-    return SINTER_OK;
-}
-
 /* Remove an orphan that is old enough. */
 static sinter_status
 remove_orphan(gc_run *run, const char *name)
@@ -178,17 +124,24 @@ remove_orphan(gc_run *run, const char *name)
     return is_old(run, info.mtime_ms) ? remove_file(run, name, SINTER_GC_ORPHAN) : SINTER_OK;
 }
 
+/* Orphans are listed first and removed after the walk. */
 static sinter_status
 remove_orphans(gc_run *run)
 {
     const sinter_env *env = run->catalog->env;
+    const char *dir = run->catalog->doc->base_dir;
+    sinter_files known_files = run->catalog->doc->content;
+    const sinter__known_names known = {.has = is_known, .ctx = &known_files};
+    sinter__orphans orphans = {.arena.env = env};
+    sinter_status st = SINTER_OK;
 
-    SINTER__CHECK(
-        env->io->ops->list(env->io, run->catalog->doc->base_dir, note_name, run, run->err));
-    for (size_t i = 0; i < run->orphan_count; i++) {
-        SINTER__CHECK(remove_orphan(run, run->orphans[i]));
+    SINTER__TRY(sinter__orphans_list(env, dir, "data-", &known, &orphans, run->err));
+    for (size_t i = 0; i < orphans.count; i++) {
+        SINTER__TRY(remove_orphan(run, orphans.names[i]));
     }
-    return SINTER_OK;
+out:
+    sinter__orphans_fini(&orphans);
+    return st;
 }
 
 /* Remove retired files and forget them. */
@@ -251,7 +204,6 @@ out:
     if (out != NULL) {
         sinter__struct_store(out, &done, sizeof done);
     }
-    sinter__free(catalog->env, run.orphans);
     sinter__arena_fini(&run.arena);
     return st;
 }

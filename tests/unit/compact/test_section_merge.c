@@ -90,6 +90,7 @@ Test(compact_section_merge, the_options_say_how_runs_are_merged)
 {
     sinter_compact_options options;
     sinter__merge_config config;
+    sinter_merge_function *function = NULL;
 
     sinter_compact_options_init(&options);
     options.sort_engine = SINTER_SORT_MIN_HEAP;
@@ -100,7 +101,11 @@ Test(compact_section_merge, the_options_say_how_runs_are_merged)
     options.spill_codec_level = 3;
     sinter__merge_config_init(&config, &options, "spill");
     cr_expect_eq(config.merge.sort_engine, SINTER_SORT_MIN_HEAP);
-    cr_expect_eq(config.merge.function, sinter_merge_first_row(true));
+    cr_assert_eq(
+        sinter__merge_function_create(sinter_env_default(), NULL, &options, &function, NULL),
+        SINTER_OK);
+    cr_expect_eq(function, sinter_merge_first_row(true));
+    sinter__merge_function_destroy(function);
     cr_expect_eq(config.merge.open_files_max, 17);
     cr_expect_eq(config.merge.spill_codec, SINTER_CODEC_LZ4);
     cr_expect_eq(config.merge.spill_codec_level, 3);
