@@ -52,12 +52,17 @@ typedef struct sinter_event {
     uint64_t records;
     int64_t duration_ns;
     sinter_status status;
+    const char *bucket; /* name of the bucket, or NULL */
 } sinter_event;
 
 /**
  * Callbacks for events; each may be NULL. Called with no lock held, on the thread that works: on
- * several at a time, but for progress, when a task is done by several. They must not call back into
- * the object that reports.
+ * several at a time, but for progress, when a task is done by several.
+ *
+ * A callback can't fail what it is told of. One that is slow makes the thread that tells it wait,
+ * and nobody else. It may call functions that say they are thread-safe, such as those that cancel
+ * the very task that tells it; it must not wait for that task, call other functions of the object
+ * that tells it, or leave but by returning.
  */
 typedef struct sinter_listener {
     uint32_t struct_size;
@@ -70,6 +75,11 @@ typedef struct sinter_listener {
     void (*spill_end)(void *ctx, const sinter_event *event);
     void (*progress)(void *ctx, const sinter_event *event); /* bytes and records read so far */
     void (*log)(void *ctx, const sinter_event *event);
+    void (*stall_begin)(void *ctx, const sinter_event *event); /* a writer waits; `text` says why */
+    void (*stall_end)(void *ctx, const sinter_event *event);   /* after duration_ns */
+    void (*slow_io)(void *ctx, const sinter_event *event);     /* `text`: the call, as "append" */
+    /** What failed in the background, where no call returns it at once; see `status`, `text`. */
+    void (*background_error)(void *ctx, const sinter_event *event);
 } sinter_listener;
 
 /** A budget in bytes that components reserve from. Shared: any thread. */

@@ -2,8 +2,8 @@
  * Files and bytes behind one vtable (design 4.7).
  *
  * A custom backend fills sinter_io_ops; the library comes with posix, io_uring, memory, and
- * wrappers that inject faults and limit the rate. Callers publish under a new name and never rename
- * over one, so that an object store with conditional put fits behind the same vtable.
+ * wrappers that inject faults, limit the rate and watch. Callers publish under a new name and never
+ * rename over one, so that an object store with conditional put fits behind the same vtable.
  */
 #ifndef SINTER_IO_H
 #define SINTER_IO_H
@@ -245,7 +245,7 @@ typedef struct sinter_io_limit_options {
     uint32_t struct_size;
     sinter_io_limit_mode mode;
     uint64_t bytes_per_second; /* 0: unlimited; 2^38 and more count as 2^38 */
-    /* Asked ten times a second by a thread that waits; true ends its request with
+    /* Asked twenty times a second by a thread that waits; true ends its request with
      * SINTER_E_CANCELLED. Any thread. NULL: never. */
     bool (*is_cancelled)(void *ctx);
     void *cancel_ctx;
@@ -277,6 +277,48 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_limit_set(sinter_io *io, uint64_t bytes_per_second, sinter_error *err);
+
+/** Options of sinter_io_watch_create(). Zeroed with struct_size set: counts only. */
+typedef struct sinter_io_watch_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t slow_ns; /* tell the listener's slow_io of calls that take as long; 0: never */
+} sinter_io_watch_options;
+
+/** What passed a watching wrapper since it was made. Calls that failed count for time only. */
+typedef struct sinter_io_watch_counters {
+    uint32_t struct_size;
+    uint32_t reserved32;
+    uint64_t reads; /* a read that was begun counts at once */
+    uint64_t read_bytes;
+    uint64_t writes; /* appends, and small files replaced as a whole */
+    uint64_t written_bytes;
+    uint64_t syncs;      /* of files and directories */
+    uint64_t call_ns;    /* of threads in calls */
+    uint64_t slow_calls; /* that took slow_ns or more */
+    uint64_t reserved[4];
+} sinter_io_watch_counters;
+
+/**
+ * Wrap a backend so that calls are counted and timed, and slow ones told to the listener of `env`:
+ * the file (of one that has no name yet, its directory), the name of the call ("append"), its bytes
+ * and its time. Bytes are those that callers asked to move; a backend may read more to have them,
+ * and writes appended ones a little later.
+ *
+ * @param env      allocator, clock, listener; borrowed, must outlive the wrapper
+ * @param base     borrowed, must outlive the wrapper
+ * @param options  NULL: counts only
+ * @param out      release with sinter_io_destroy() after all its files are closed. Shared
+ * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_watch_create(const sinter_env *env, sinter_io *base,
+                       const sinter_io_watch_options *options, sinter_io **out, sinter_error *err);
+
+/** Copy the counters, without a lock; `out->struct_size` must be set, no more is written. Zeros
+ *  when `io` is no such wrapper. Thread-safe. */
+SINTER_API void
+sinter_io_watch_counters_get(const sinter_io *io, sinter_io_watch_counters *out);
 
 #ifdef __cplusplus
 }

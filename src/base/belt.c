@@ -1,9 +1,9 @@
 #include "base/belt.h"
 
 #include <assert.h>
-#include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 
 /* Fewer waiting items don't pay for waking a thread. */
 enum { HELP_WAITING_MIN = 2 };
@@ -23,9 +23,8 @@ struct sinter__belt {
     const sinter__belt_ops *ops;
     void *ctx;
     size_t place_count;
-    pthread_mutex_t mutex;  /* guards what follows */
-    pthread_cond_t changed; /* the helper has got on, or is gone */
-    uint64_t filled;        /* items put */
+    sinter__monitor monitor; /* guards what follows; news: the helper has got on, or is gone */
+    uint64_t filled;         /* items put */
     uint64_t begun;
     uint64_t left;
     bool is_leaving; /* somebody lets items leave */
@@ -44,18 +43,15 @@ sinter__belt_create(const sinter_env *env, const sinter__belt_ops *ops, void *ct
 {
     const size_t size = sizeof(sinter__belt) + places * sizeof(outcome);
     sinter__belt *belt = NULL;
+    sinter_status st = SINTER_OK;
 
     assert(places > 0);
     *out = NULL;
     SINTER__CHECK(sinter__alloc(env, size, 1, (void **)&belt, err));
-    if (pthread_mutex_init(&belt->mutex, NULL) != 0) {
+    st = sinter__monitor_init(&belt->monitor, err);
+    if (st != SINTER_OK) {
         sinter__free(env, belt);
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
-    }
-    if (pthread_cond_init(&belt->changed, NULL) != 0) {
-        (void)pthread_mutex_destroy(&belt->mutex);
-        sinter__free(env, belt);
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no condition");
+        return st;
     }
     belt->env = *env;
     belt->ops = ops;
@@ -73,12 +69,11 @@ release_use(sinter__belt *belt)
 {
     const bool is_last = --belt->users == 0;
 
-    (void)pthread_mutex_unlock(&belt->mutex);
+    sinter__monitor_unlock(&belt->monitor);
     if (is_last) {
         const sinter_env env = belt->env;
 
-        (void)pthread_cond_destroy(&belt->changed);
-        (void)pthread_mutex_destroy(&belt->mutex);
+        sinter__monitor_fini(&belt->monitor);
         sinter__free(&env, belt);
     }
 }
@@ -97,9 +92,9 @@ let_leave(sinter__belt *belt)
         const size_t place = (size_t)(belt->left % belt->place_count);
 
         if (next->status == SINTER_OK) {
-            (void)pthread_mutex_unlock(&belt->mutex);
+            sinter__monitor_unlock(&belt->monitor);
             next->status = belt->ops->leave(belt->ctx, place, &next->err);
-            (void)pthread_mutex_lock(&belt->mutex);
+            sinter__monitor_lock(&belt->monitor);
         }
         if (next->status == SINTER_OK) {
             next->is_done = false;
@@ -109,7 +104,7 @@ let_leave(sinter__belt *belt)
             belt->status = next->status;
             belt->err = next->err;
         }
-        (void)pthread_cond_signal(&belt->changed);
+        sinter__monitor_tell_one(&belt->monitor);
     }
     belt->is_leaving = false;
 }
@@ -134,10 +129,10 @@ work_on(sinter__belt *belt, size_t place, int worker)
     outcome *result = &belt->outcomes[place];
 
     assert(!result->is_done);
-    (void)pthread_mutex_unlock(&belt->mutex);
+    sinter__monitor_unlock(&belt->monitor);
     result->err = (sinter_error)SINTER_ERROR_INIT;
     result->status = belt->ops->work(belt->ctx, place, worker, &result->err);
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     result->is_done = true;
     let_leave(belt);
 }
@@ -148,14 +143,14 @@ help(void *arg)
     sinter__belt *belt = arg;
     size_t place = 0;
 
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     belt->helper = HELPER_WORKS;
     belt->is_late = false;
     while (begin_next(belt, &place)) {
         work_on(belt, place, SINTER__BELT_HELPER);
     }
     belt->helper = HELPER_AWAY;
-    (void)pthread_cond_signal(&belt->changed);
+    sinter__monitor_tell_one(&belt->monitor);
     release_use(belt);
 }
 
@@ -169,7 +164,7 @@ get_on(sinter__belt *belt)
         work_on(belt, place, SINTER__BELT_OWNER);
     } else {
         assert(belt->helper == HELPER_WORKS);
-        (void)pthread_cond_wait(&belt->changed, &belt->mutex);
+        sinter__monitor_wait(&belt->monitor);
     }
 }
 
@@ -182,14 +177,14 @@ tell(sinter__belt *belt, sinter_error *err)
     if (st != SINTER_OK && err != NULL) {
         *err = belt->err;
     }
-    (void)pthread_mutex_unlock(&belt->mutex);
+    sinter__monitor_unlock(&belt->monitor);
     return st;
 }
 
 sinter_status
 sinter__belt_room(sinter__belt *belt, size_t *place_out, sinter_error *err)
 {
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     while (belt->status == SINTER_OK && belt->filled - belt->left == belt->place_count) {
         belt->is_late = belt->is_late || belt->helper == HELPER_CALLED;
         get_on(belt);
@@ -204,7 +199,7 @@ sinter__belt_put(sinter__belt *belt)
     const sinter_executor *executor = &belt->env.executor;
     bool must_call = false;
 
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     assert(belt->filled - belt->left < belt->place_count);
     belt->filled++;
     must_call = executor->submit != NULL && belt->helper == HELPER_AWAY &&
@@ -213,9 +208,9 @@ sinter__belt_put(sinter__belt *belt)
         belt->helper = HELPER_CALLED;
         belt->users++;
     }
-    (void)pthread_mutex_unlock(&belt->mutex);
+    sinter__monitor_unlock(&belt->monitor);
     if (must_call && executor->submit(executor->ctx, help, belt) != SINTER_OK) {
-        (void)pthread_mutex_lock(&belt->mutex);
+        sinter__monitor_lock(&belt->monitor);
         belt->helper = HELPER_AWAY;
         belt->is_late = true;
         release_use(belt);
@@ -227,9 +222,9 @@ sinter__belt_has_help(sinter__belt *belt)
 {
     bool has_help = false;
 
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     has_help = !belt->is_late;
-    (void)pthread_mutex_unlock(&belt->mutex);
+    sinter__monitor_unlock(&belt->monitor);
     return has_help;
 }
 
@@ -238,21 +233,21 @@ sinter__belt_count(sinter__belt *belt)
 {
     size_t count = 0;
 
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     count = (size_t)(belt->filled - belt->left);
-    (void)pthread_mutex_unlock(&belt->mutex);
+    sinter__monitor_unlock(&belt->monitor);
     return count;
 }
 
 sinter_status
 sinter__belt_reduce(sinter__belt *belt, size_t most, sinter_error *err)
 {
-    (void)pthread_mutex_lock(&belt->mutex);
+    sinter__monitor_lock(&belt->monitor);
     while (belt->status == SINTER_OK && belt->filled - belt->left > most) {
         get_on(belt);
     }
     while (belt->status != SINTER_OK && belt->helper == HELPER_WORKS) {
-        (void)pthread_cond_wait(&belt->changed, &belt->mutex);
+        sinter__monitor_wait(&belt->monitor);
     }
     return tell(belt, err);
 }
@@ -261,10 +256,10 @@ void
 sinter__belt_destroy(sinter__belt *belt)
 {
     if (belt != NULL) {
-        (void)pthread_mutex_lock(&belt->mutex);
+        sinter__monitor_lock(&belt->monitor);
         belt->is_closed = true;
         while (belt->helper == HELPER_WORKS) {
-            (void)pthread_cond_wait(&belt->changed, &belt->mutex);
+            sinter__monitor_wait(&belt->monitor);
         }
         release_use(belt);
     }

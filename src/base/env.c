@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/listener.h"
+
 static void *
 system_allocate(void *ctx, size_t size)
 {
@@ -93,10 +95,8 @@ sinter__env_init(sinter_env *env)
 void
 sinter__log(const sinter_env *env, sinter_status status, const char *file, const char *text)
 {
-    if (env->listener != NULL && env->listener->log != NULL) {
-        const sinter_event event = {
-            .struct_size = (uint32_t)sizeof event, .file = file, .text = text, .status = status};
+    const sinter_event event = {
+        .struct_size = (uint32_t)sizeof event, .file = file, .text = text, .status = status};
 
-        env->listener->log(env->listener->ctx, &event);
-    }
+    SINTER__TELL(env->listener, log, &event);
 }

@@ -1,15 +1,14 @@
 #include "base/fan_out.h"
 
 #include <assert.h>
-#include <pthread.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 
 /* Shared by the caller and the helpers; the last to leave releases it. */
 typedef struct fan {
-    sinter_env env; /* a copy: a helper may come when the caller is gone */
-    pthread_mutex_t mutex;
-    pthread_cond_t finished; /* done == count */
+    sinter_env env;          /* a copy: a helper may come when the caller is gone */
+    sinter__monitor monitor; /* guards what follows; news: done == count */
     size_t count;
     size_t next; /* the first piece that nobody has begun */
     size_t done;
@@ -24,12 +23,7 @@ fan_create(const sinter_env *env, size_t count, void (*work)(void *, size_t), vo
     fan *shared = NULL;
 
     SINTER__CHECK(SINTER__NEW(env, shared, 1, NULL));
-    if (pthread_mutex_init(&shared->mutex, NULL) != 0) {
-        sinter__free(env, shared);
-        return SINTER_E_NOMEM;
-    }
-    if (pthread_cond_init(&shared->finished, NULL) != 0) {
-        (void)pthread_mutex_destroy(&shared->mutex);
+    if (sinter__monitor_init(&shared->monitor, NULL) != SINTER_OK) {
         sinter__free(env, shared);
         return SINTER_E_NOMEM;
     }
@@ -48,12 +42,11 @@ leave(fan *shared)
 {
     const bool is_last = --shared->users == 0;
 
-    (void)pthread_mutex_unlock(&shared->mutex);
+    sinter__monitor_unlock(&shared->monitor);
     if (is_last) {
         const sinter_env env = shared->env;
 
-        (void)pthread_cond_destroy(&shared->finished);
-        (void)pthread_mutex_destroy(&shared->mutex);
+        sinter__monitor_fini(&shared->monitor);
         sinter__free(&env, shared);
     }
 }
@@ -65,12 +58,12 @@ do_pieces(fan *shared)
     while (shared->next < shared->count) {
         const size_t index = shared->next++;
 
-        (void)pthread_mutex_unlock(&shared->mutex);
+        sinter__monitor_unlock(&shared->monitor);
         shared->work(shared->ctx, index);
-        (void)pthread_mutex_lock(&shared->mutex);
+        sinter__monitor_lock(&shared->monitor);
         shared->done++;
         if (shared->done == shared->count) {
-            (void)pthread_cond_signal(&shared->finished);
+            sinter__monitor_tell_one(&shared->monitor);
         }
     }
 }
@@ -80,7 +73,7 @@ help(void *arg)
 {
     fan *shared = arg;
 
-    (void)pthread_mutex_lock(&shared->mutex);
+    sinter__monitor_lock(&shared->monitor);
     do_pieces(shared);
     leave(shared);
 }
@@ -92,13 +85,13 @@ call_helpers(fan *shared)
     const sinter_executor *executor = &shared->env.executor;
 
     for (size_t i = 1; i < shared->count; i++) {
-        (void)pthread_mutex_lock(&shared->mutex);
+        sinter__monitor_lock(&shared->monitor);
         shared->users++;
-        (void)pthread_mutex_unlock(&shared->mutex);
+        sinter__monitor_unlock(&shared->monitor);
         if (executor->submit(executor->ctx, help, shared) != SINTER_OK) {
-            (void)pthread_mutex_lock(&shared->mutex);
+            sinter__monitor_lock(&shared->monitor);
             shared->users--;
-            (void)pthread_mutex_unlock(&shared->mutex);
+            sinter__monitor_unlock(&shared->monitor);
             return;
         }
     }
@@ -118,10 +111,10 @@ sinter__fan_out(const sinter_env *env, size_t count, void (*work)(void *ctx, siz
         return;
     }
     call_helpers(shared);
-    (void)pthread_mutex_lock(&shared->mutex);
+    sinter__monitor_lock(&shared->monitor);
     do_pieces(shared);
     while (shared->done < shared->count) {
-        (void)pthread_cond_wait(&shared->finished, &shared->mutex);
+        sinter__monitor_wait(&shared->monitor);
     }
     assert(shared->next == shared->count);
     leave(shared);

@@ -1,17 +1,21 @@
 /*
  * The memory budget: an atomic count with a ceiling and a high-water mark.
  */
+#include "base/memory.h"
+
 #include <assert.h>
-#include <stdatomic.h>
 
 #include "base/alloc.h"
 
-struct sinter_memory {
-    const sinter_env *env;
-    uint64_t limit_bytes;
-    _Atomic uint64_t used_bytes;
-    _Atomic uint64_t peak_bytes;
-};
+void
+sinter__memory_init(sinter_memory *memory, sinter_memory *whole, uint64_t limit_bytes)
+{
+    memory->env = NULL;
+    memory->whole = whole;
+    memory->limit_bytes = limit_bytes == 0 ? UINT64_MAX : limit_bytes;
+    atomic_init(&memory->used_bytes, 0);
+    atomic_init(&memory->peak_bytes, 0);
+}
 
 sinter_status
 sinter_memory_create(const sinter_env *env, uint64_t limit_bytes, sinter_memory **out,
@@ -22,8 +26,8 @@ sinter_memory_create(const sinter_env *env, uint64_t limit_bytes, sinter_memory 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, memory, 1, err));
+    sinter__memory_init(memory, NULL, limit_bytes);
     memory->env = env;
-    memory->limit_bytes = limit_bytes == 0 ? UINT64_MAX : limit_bytes;
     *out = memory;
     return SINTER_OK;
 }
@@ -46,15 +50,21 @@ raise_peak(sinter_memory *memory, uint64_t used)
     }
 }
 
-sinter_status
-sinter_memory_reserve(sinter_memory *memory, uint64_t bytes, sinter_error *err)
+static void
+give_back(sinter_memory *memory, uint64_t bytes)
 {
-    uint64_t used = 0;
+    const uint64_t before = atomic_fetch_sub(&memory->used_bytes, bytes);
 
-    if (memory == NULL) {
-        return SINTER_OK;
-    }
-    used = atomic_load(&memory->used_bytes);
+    assert(before >= bytes);
+    (void)before;
+}
+
+/* Take from one budget, whatever it is a share of. */
+static sinter_status
+take(sinter_memory *memory, uint64_t bytes, sinter_error *err)
+{
+    uint64_t used = atomic_load(&memory->used_bytes);
+
     do {
         if (bytes > memory->limit_bytes - used) {
             return SINTER__ERR(err, SINTER_E_TOO_LARGE,
@@ -68,14 +78,27 @@ sinter_memory_reserve(sinter_memory *memory, uint64_t bytes, sinter_error *err)
     return SINTER_OK;
 }
 
+sinter_status
+sinter_memory_reserve(sinter_memory *memory, uint64_t bytes, sinter_error *err)
+{
+    for (sinter_memory *budget = memory; budget != NULL; budget = budget->whole) {
+        const sinter_status st = take(budget, bytes, err);
+
+        if (st != SINTER_OK) {
+            for (sinter_memory *share = memory; share != budget; share = share->whole) {
+                give_back(share, bytes);
+            }
+            return st;
+        }
+    }
+    return SINTER_OK;
+}
+
 void
 sinter_memory_release(sinter_memory *memory, uint64_t bytes)
 {
-    if (memory != NULL) {
-        const uint64_t before = atomic_fetch_sub(&memory->used_bytes, bytes);
-
-        assert(before >= bytes);
-        (void)before;
+    for (sinter_memory *budget = memory; budget != NULL; budget = budget->whole) {
+        give_back(budget, bytes);
     }
 }
 

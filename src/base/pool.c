@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 
 enum { THREADS_MAX = 1024, QUEUE_MAX = 1 << 24 };
 
@@ -16,9 +17,9 @@ typedef struct task {
 
 struct sinter_pool {
     const sinter_env *env;
-    pthread_mutex_t mutex; /* guards what follows but `threads`, which only the maker touches */
-    pthread_cond_t wake;   /* a task came, or the end */
-    task *tasks;           /* a ring: `task_count` of `queue_max`, the oldest at `first_task` */
+    /* Guards what follows but `threads`, which only the maker touches. News: a task, the end. */
+    sinter__monitor monitor;
+    task *tasks; /* a ring: `task_count` of `queue_max`, the oldest at `first_task` */
     uint32_t queue_max;
     uint32_t first_task;
     uint32_t task_count;
@@ -33,10 +34,10 @@ worker(void *arg)
 {
     sinter_pool *pool = arg;
 
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__monitor_lock(&pool->monitor);
     for (;;) {
         while (pool->task_count == 0 && !pool->is_ending) {
-            (void)pthread_cond_wait(&pool->wake, &pool->mutex);
+            sinter__monitor_wait(&pool->monitor);
         }
         if (pool->task_count == 0) {
             break;
@@ -45,11 +46,11 @@ worker(void *arg)
 
         pool->first_task = (pool->first_task + 1) % pool->queue_max;
         pool->task_count--;
-        (void)pthread_mutex_unlock(&pool->mutex);
+        sinter__monitor_unlock(&pool->monitor);
         next.work(next.arg);
-        (void)pthread_mutex_lock(&pool->mutex);
+        sinter__monitor_lock(&pool->monitor);
     }
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__monitor_unlock(&pool->monitor);
     return NULL;
 }
 
@@ -60,7 +61,7 @@ submit(void *ctx, void (*work)(void *arg), void *arg)
     sinter_status st = SINTER_OK;
 
     assert(work != NULL);
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__monitor_lock(&pool->monitor);
     if (pool->task_count == pool->queue_max || pool->is_ending) {
         st = SINTER_E_BUSY;
     } else {
@@ -69,9 +70,9 @@ submit(void *ctx, void (*work)(void *arg), void *arg)
 
         pool->tasks[place] = (task){.work = work, .arg = arg};
         pool->task_count++;
-        (void)pthread_cond_signal(&pool->wake);
+        sinter__monitor_tell_one(&pool->monitor);
     }
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__monitor_unlock(&pool->monitor);
     return st;
 }
 
@@ -100,22 +101,6 @@ start_threads(sinter_pool *pool, uint32_t count, sinter_error *err)
     return SINTER_OK;
 }
 
-static sinter_status
-pool_init_locks(sinter_pool *pool, sinter_error *err)
-{
-    int rc = pthread_mutex_init(&pool->mutex, NULL);
-
-    if (rc == 0) {
-        rc = pthread_cond_init(&pool->wake, NULL);
-        if (rc != 0) {
-            (void)pthread_mutex_destroy(&pool->mutex);
-        }
-    }
-    return rc == 0 ? SINTER_OK
-                   : SINTER__ERR_SYS(err, SINTER_E_NOMEM, rc, NULL, -1,
-                                     "the system gave no mutex or condition");
-}
-
 static void
 pool_free(sinter_pool *pool)
 {
@@ -142,7 +127,7 @@ sinter_pool_create(const sinter_env *env, uint32_t thread_count, uint32_t queue_
     pool->queue_max = queue_max;
     SINTER__TRY(SINTER__NEW(env, pool->tasks, queue_max, err));
     SINTER__TRY(SINTER__NEW(env, pool->threads, thread_count, err));
-    SINTER__TRY(pool_init_locks(pool, err));
+    SINTER__TRY(sinter__monitor_init(&pool->monitor, err));
     st = start_threads(pool, thread_count, err);
     if (st != SINTER_OK) {
         sinter_pool_destroy(pool);
@@ -161,17 +146,16 @@ sinter_pool_destroy(sinter_pool *pool)
     if (pool == NULL) {
         return;
     }
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__monitor_lock(&pool->monitor);
     pool->is_ending = true;
-    (void)pthread_cond_broadcast(&pool->wake);
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__monitor_tell_all(&pool->monitor);
+    sinter__monitor_unlock(&pool->monitor);
     for (uint32_t i = 0; i < pool->thread_count; i++) {
         assert(!pthread_equal(pool->threads[i], pthread_self()));
         (void)pthread_join(pool->threads[i], NULL);
     }
     assert(pool->task_count == 0 || pool->thread_count == 0);
-    (void)pthread_cond_destroy(&pool->wake);
-    (void)pthread_mutex_destroy(&pool->mutex);
+    sinter__monitor_fini(&pool->monitor);
     pool_free(pool);
 }
 

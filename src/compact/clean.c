@@ -1,6 +1,7 @@
 /*
  * What a killed process left in a directory, removed.
  */
+#include "base/listener.h"
 #include "base/load.h"
 #include "compact/load.h"
 #include "compact/orphans.h"
@@ -24,7 +25,7 @@ static sinter_status
 remove_orphan(const sinter_env *env, const char *dir, const char *name, sinter_clean_result *done,
               sinter_error *err)
 {
-    const sinter_listener *listener = env->listener;
+    sinter_event event = {.struct_size = 0};
     sinter_io_stat info = {0};
     char *path = NULL;
     sinter_status st = SINTER_OK;
@@ -37,12 +38,9 @@ remove_orphan(const sinter_env *env, const char *dir, const char *name, sinter_c
     SINTER__TRY(env->io->ops->unlink(env->io, path, err));
     done->files++;
     done->bytes += info.size_bytes;
-    if (listener != NULL && listener->file_deleted != NULL) {
-        const sinter_event event = {
-            .struct_size = (uint32_t)sizeof event, .file = path, .bytes = info.size_bytes};
-
-        listener->file_deleted(listener->ctx, &event);
-    }
+    event = (sinter_event){
+        .struct_size = (uint32_t)sizeof event, .file = path, .bytes = info.size_bytes};
+    SINTER__TELL(env->listener, file_deleted, &event);
 out:
     sinter__free(env, path);
     return st == SINTER_E_NOT_FOUND ? SINTER_OK : st; /* gone already is as good */

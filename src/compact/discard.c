@@ -2,6 +2,7 @@
  * Taking back what a task made, when nobody is going to name it.
  */
 #include "base/fail.h"
+#include "base/listener.h"
 #include "compact/path.h"
 #include "sinter/io.h"
 
@@ -28,7 +29,6 @@ static void
 remove_file(discard *job, const sinter_file_meta *file)
 {
     const sinter_env *env = job->env;
-    const sinter_listener *listener = env->listener;
     sinter_error detail = SINTER_ERROR_INIT;
     char *path = NULL;
     sinter_status st = sinter__path_of_file(env, job->base_dir, file, &path, &detail);
@@ -36,10 +36,10 @@ remove_file(discard *job, const sinter_file_meta *file)
     if (st == SINTER_OK) {
         st = env->io->ops->unlink(env->io, path, &detail);
     }
-    if (st == SINTER_OK && listener != NULL && listener->file_deleted != NULL) {
+    if (st == SINTER_OK) {
         const sinter_event event = {.struct_size = (uint32_t)sizeof event, .file = path};
 
-        listener->file_deleted(listener->ctx, &event);
+        SINTER__TELL(env->listener, file_deleted, &event);
     }
     if (st != SINTER_OK && st != SINTER_E_NOT_FOUND) {
         note(job, st, &detail);

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/listener.h"
 
 enum {
     RANGES_MAX = 256,  /* taken from the merge at once */
@@ -54,28 +55,22 @@ is_cancelled(void *ctx)
 static bool
 wants_progress(const sinter__lane_group *group)
 {
-    const sinter_listener *listener = group->env->listener;
-
-    return group->progress != NULL || (listener != NULL && listener->progress != NULL);
+    return group->progress != NULL || SINTER__LISTENS(group->env->listener, progress);
 }
 
 static void
 tell_progress(const sinter__lane_group *group, uint64_t bytes, uint64_t records)
 {
-    const sinter_listener *listener = group->env->listener;
+    const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                .job_id = group->job_id,
+                                .text = group->name,
+                                .bytes = bytes,
+                                .records = records};
 
     if (group->progress != NULL) {
         group->progress(group->progress_ctx, bytes, records);
     }
-    if (listener != NULL && listener->progress != NULL) {
-        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
-                                    .job_id = group->job_id,
-                                    .text = group->name,
-                                    .bytes = bytes,
-                                    .records = records};
-
-        listener->progress(listener->ctx, &event);
-    }
+    SINTER__TELL(group->env->listener, progress, &event);
 }
 
 /* Add what this lane has read to the group's sums, and tell of these now and then. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/listener.h"
 #include "base/uuid.h"
 #include "compact/path.h"
 #include "sinter/io.h"
@@ -167,16 +168,12 @@ add_to_result(const sinter__rolling_writer *writer, const sinter_file_stats *sta
 static void
 report_created(const sinter__rolling_writer *writer, const sinter_file_stats *stats)
 {
-    const sinter_listener *listener = writer->env->listener;
+    const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                .file = writer->path,
+                                .bytes = stats->file_size,
+                                .records = stats->row_count};
 
-    if (listener != NULL && listener->file_created != NULL) {
-        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
-                                    .file = writer->path,
-                                    .bytes = stats->file_size,
-                                    .records = stats->row_count};
-
-        listener->file_created(listener->ctx, &event);
-    }
+    SINTER__TELL(writer->env->listener, file_created, &event);
 }
 
 /* Room for one more path, so that nothing can fail between publishing a file and noting it. */
@@ -380,11 +377,10 @@ remove_finished(sinter__rolling_writer *writer)
         const char *path = writer->finished[i];
 
         /* What can't be removed stays as an orphan: the failure that led here is the one told. */
-        if (env->io->ops->unlink(env->io, path, NULL) == SINTER_OK && env->listener != NULL &&
-            env->listener->file_deleted != NULL) {
+        if (env->io->ops->unlink(env->io, path, NULL) == SINTER_OK) {
             const sinter_event event = {.struct_size = (uint32_t)sizeof event, .file = path};
 
-            env->listener->file_deleted(env->listener->ctx, &event);
+            SINTER__TELL(env->listener, file_deleted, &event);
         }
         sinter__free(env, path);
     }

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/listener.h"
 #include "compact/load.h"
 #include "compact/merge_rewriter.h"
 #include "compact/result.h"
@@ -381,22 +382,18 @@ static void
 report(const sinter_env *env, const sinter_compact_task *task, const sinter_compact_result *result,
        bool is_end, sinter_status st)
 {
-    const sinter_listener *listener = env->listener;
-    void (*tell)(void *, const sinter_event *) = NULL;
+    const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                .job_id = task->job_id,
+                                .text = task->name,
+                                .bytes = result->counters.bytes_written,
+                                .records = result->counters.merge.records_out,
+                                .duration_ns = result->counters.wall_us * 1000,
+                                .status = st};
 
-    if (listener != NULL) {
-        tell = is_end ? listener->task_end : listener->task_begin;
-    }
-    if (tell != NULL) {
-        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
-                                    .job_id = task->job_id,
-                                    .text = task->name,
-                                    .bytes = result->counters.bytes_written,
-                                    .records = result->counters.merge.records_out,
-                                    .duration_ns = result->counters.wall_us * 1000,
-                                    .status = st};
-
-        tell(listener->ctx, &event);
+    if (is_end) {
+        SINTER__TELL(env->listener, task_end, &event);
+    } else {
+        SINTER__TELL(env->listener, task_begin, &event);
     }
 }
 

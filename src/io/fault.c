@@ -7,15 +7,15 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
+#include "base/sync.h"
 #include "io/io_base.h"
 
 typedef struct fault_io {
     sinter__io_wrapper base;
     const sinter_env *env;
-    pthread_mutex_t mutex; /* guards what follows */
+    sinter__mutex mutex; /* guards what follows */
     sinter_fault_options rule;
     uint64_t calls;
     bool is_crashed;
@@ -47,7 +47,7 @@ step(fault_io *fault, const char *op)
 {
     sinter_fault_kind kind = SINTER_FAULT_NONE;
 
-    (void)pthread_mutex_lock(&fault->mutex);
+    sinter__mutex_lock(&fault->mutex);
     if (fault->is_crashed) {
         kind = SINTER_FAULT_CRASH;
     }
@@ -58,7 +58,7 @@ step(fault_io *fault, const char *op)
         }
         fault->calls++;
     }
-    (void)pthread_mutex_unlock(&fault->mutex);
+    sinter__mutex_unlock(&fault->mutex);
     return kind;
 }
 
@@ -337,7 +337,7 @@ fault_destroy(sinter_io *io)
 {
     fault_io *fault = fault_of(io);
 
-    (void)pthread_mutex_destroy(&fault->mutex);
+    sinter__mutex_fini(&fault->mutex);
     sinter__free(fault->env, fault);
 }
 
@@ -372,6 +372,7 @@ sinter_io_fault_create(const sinter_env *env, sinter_io *base, const sinter_faul
                        sinter_io **out, sinter_error *err)
 {
     fault_io *fault = NULL;
+    sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && base != NULL && out != NULL);
     *out = NULL;
@@ -379,9 +380,10 @@ sinter_io_fault_create(const sinter_env *env, sinter_io *base, const sinter_faul
     fault->base.io.ops = &sinter__fault_ops;
     fault->env = env;
     fault->base.under = base;
-    if (pthread_mutex_init(&fault->mutex, NULL) != 0) {
+    st = sinter__mutex_init(&fault->mutex, err);
+    if (st != SINTER_OK) {
         sinter__free(env, fault);
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
+        return st;
     }
     sinter_io_fault_set(&fault->base.io, options);
     *out = &fault->base.io;
@@ -395,9 +397,9 @@ sinter_io_fault_calls(const sinter_io *io)
     uint64_t calls = 0;
 
     assert(io->ops == &sinter__fault_ops);
-    (void)pthread_mutex_lock(&fault->mutex);
+    sinter__mutex_lock(&fault->mutex);
     calls = fault->calls;
-    (void)pthread_mutex_unlock(&fault->mutex);
+    sinter__mutex_unlock(&fault->mutex);
     return calls;
 }
 
@@ -407,10 +409,10 @@ sinter_io_fault_set(sinter_io *io, const sinter_fault_options *options)
     fault_io *fault = fault_of(io);
 
     assert(io->ops == &sinter__fault_ops);
-    (void)pthread_mutex_lock(&fault->mutex);
+    sinter__mutex_lock(&fault->mutex);
     fault->rule = options != NULL ? *options : (sinter_fault_options){.at_call = UINT64_MAX};
     fault->calls = 0;
-    (void)pthread_mutex_unlock(&fault->mutex);
+    sinter__mutex_unlock(&fault->mutex);
 }
 
 sinter_status
@@ -422,8 +424,8 @@ sinter_io_fault_restart(sinter_io *io, sinter_error *err)
     if (fault->base.under->ops == &sinter__memory_ops) {
         SINTER__CHECK(sinter__memory_restart(fault->base.under, err));
     }
-    (void)pthread_mutex_lock(&fault->mutex);
+    sinter__mutex_lock(&fault->mutex);
     fault->is_crashed = false;
-    (void)pthread_mutex_unlock(&fault->mutex);
+    sinter__mutex_unlock(&fault->mutex);
     return SINTER_OK;
 }

@@ -18,10 +18,7 @@ sinter_status
 sinter__huge_pool_init(sinter__huge_pool *pool, const sinter_env *env, sinter_error *err)
 {
     pool->env = env;
-    if (pthread_mutex_init(&pool->mutex, NULL) != 0) {
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
-    }
-    return SINTER_OK;
+    return sinter__mutex_init(&pool->mutex, err);
 }
 
 static void
@@ -41,7 +38,7 @@ sinter__huge_pool_fini(sinter__huge_pool *pool)
         pool->arenas = arena->next;
         arena_free(pool->env, arena);
     }
-    (void)pthread_mutex_destroy(&pool->mutex);
+    sinter__mutex_fini(&pool->mutex);
 }
 
 /* Does the budget have so much left that an arena is little? */
@@ -75,9 +72,9 @@ sinter__huge_pool_take(sinter__huge_pool *pool)
     sinter__huge_arena *arena = NULL;
     void *piece = NULL;
 
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__mutex_lock(&pool->mutex);
     piece = take_piece(pool);
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__mutex_unlock(&pool->mutex);
     if (piece != NULL || !is_affordable(pool) ||
         SINTER__NEW(pool->env, arena, 1, NULL) != SINTER_OK) {
         return piece;
@@ -88,10 +85,10 @@ sinter__huge_pool_take(sinter__huge_pool *pool)
         return NULL;
     }
     arena->taken = 1;
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__mutex_lock(&pool->mutex);
     arena->next = pool->arenas;
     pool->arenas = arena;
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__mutex_unlock(&pool->mutex);
     return arena->chunk.data;
 }
 
@@ -102,7 +99,7 @@ sinter__huge_pool_give(sinter__huge_pool *pool, void *piece)
     sinter__huge_arena *arena = NULL;
     size_t offset = 0;
 
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__mutex_lock(&pool->mutex);
     for (;; link = &(*link)->next) {
         arena = *link;
         assert(arena != NULL);
@@ -118,7 +115,7 @@ sinter__huge_pool_give(sinter__huge_pool *pool, void *piece)
     } else {
         arena = NULL;
     }
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__mutex_unlock(&pool->mutex);
     if (arena != NULL) {
         arena_free(pool->env, arena);
     }

@@ -8,8 +8,7 @@
 #ifndef SINTER_IO_HUGE_POOL_H
 #define SINTER_IO_HUGE_POOL_H
 
-#include <pthread.h>
-
+#include "base/sync.h"
 #include "io/io_base.h"
 
 enum { SINTER__HUGE_PIECE_BYTES = 1 << 20 };
@@ -17,7 +16,7 @@ enum { SINTER__HUGE_PIECE_BYTES = 1 << 20 };
 /** Shared. An arena counts against the budget as long as a piece of it is out. */
 typedef struct sinter__huge_pool {
     const sinter_env *env;
-    pthread_mutex_t mutex; /* guards what follows */
+    sinter__mutex mutex; /* guards what follows */
     struct sinter__huge_arena *arenas;
 } sinter__huge_pool;
 

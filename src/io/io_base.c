@@ -39,7 +39,8 @@ sinter__io_words(int sys_errno, char *buffer, size_t size)
 const sinter_io *
 sinter__io_unwrap(const sinter_io *io)
 {
-    while (io->ops == &sinter__fault_ops || io->ops == &sinter__limit_ops) {
+    while (io->ops == &sinter__fault_ops || io->ops == &sinter__limit_ops ||
+           io->ops == &sinter__watch_ops) {
         io = ((const sinter__io_wrapper *)io)->under;
     }
     return io;

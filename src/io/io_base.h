@@ -125,6 +125,7 @@ extern const sinter_io_ops sinter__uring_ops;
 
 extern const sinter_io_ops sinter__fault_ops;
 extern const sinter_io_ops sinter__limit_ops;
+extern const sinter_io_ops sinter__watch_ops;
 
 /** Head of the wrappers. */
 typedef struct sinter__io_wrapper {

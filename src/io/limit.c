@@ -12,47 +12,49 @@
  * the moments of rate * (1 + CREDIT) bytes and one slice more: 7.5 % above the rate, which leaves
  * 2.5 % for threads that wake late.
  */
+#include "io/limit.h"
+
 #include <assert.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/env.h"
 #include "base/load.h"
-#include "io/io_base.h"
+#include "base/sync.h"
 
 enum {
     SECOND_NS = 1000000000,
     CREDIT_NS = SECOND_NS / 20,
-    NAP_NS = SECOND_NS / 10, /* a change of the rate is seen after that long at the latest */
+    NAP_NS = SECOND_NS / 20, /* a cancel or another rate is seen after that long at the latest */
     SLICES_A_SECOND = 40
 };
 
 /* Bytes a second that the arithmetic holds; more than any machine moves. */
 static const uint64_t RATE_MAX = UINT64_C(1) << 38;
 
-typedef struct limit_io {
-    sinter__io_wrapper base;
-    const sinter_env *env;
-    bool limits_reads;
-    bool limits_writes;
-    bool (*is_cancelled)(void *ctx);
-    void *cancel_ctx;
-    pthread_mutex_t mutex; /* guards what follows */
+/* What wrappers share. */
+typedef struct sinter__rate {
+    sinter__mutex mutex; /* guards what follows */
     uint64_t bytes_per_second;
-    uint64_t changes; /* how often the rate was set: moments given before count no more */
+    uint64_t changes; /* how often it was set: moments given before count no more */
     int64_t free_ns;  /* when the next slice may go, on the monotonic clock */
-} limit_io;
+} sinter__rate;
+
+/* A wrapper with a rate of its own. */
+typedef struct rated_io {
+    sinter__limit_io limit;
+    sinter__rate rate;
+} rated_io;
 
 typedef struct limit_file {
     sinter_io_file base;
-    limit_io *io;
+    const sinter__limit_io *io;
     sinter_io_file *under;
 } limit_file;
 
-static limit_io *
-limit_of(sinter_io *io)
+static const sinter__limit_io *
+limit_of(const sinter_io *io)
 {
-    return (limit_io *)io;
+    return (const sinter__limit_io *)io;
 }
 
 static sinter_io *
@@ -87,28 +89,29 @@ duration_ns(uint64_t bytes, uint64_t rate)
 
 /* The next slice of `wanted` bytes; called with the mutex held. */
 static grant
-take_slice(limit_io *limit, size_t wanted, int64_t now_ns)
+take_slice(sinter__rate *rate, size_t wanted, int64_t now_ns)
 {
-    grant taken = {.bytes = wanted, .moment_ns = now_ns, .changes = limit->changes};
+    grant taken = {.bytes = wanted, .moment_ns = now_ns, .changes = rate->changes};
 
-    if (limit->bytes_per_second > 0) {
-        const uint64_t slice = limit->bytes_per_second / SLICES_A_SECOND;
+    if (rate->bytes_per_second > 0) {
+        const uint64_t slice = rate->bytes_per_second / SLICES_A_SECOND;
 
         taken.bytes = slice == 0 ? 1 : slice < wanted ? (size_t)slice : wanted;
-        if (limit->free_ns < now_ns - CREDIT_NS) {
-            limit->free_ns = now_ns - CREDIT_NS;
+        if (rate->free_ns < now_ns - CREDIT_NS) {
+            rate->free_ns = now_ns - CREDIT_NS;
         }
-        taken.moment_ns = limit->free_ns;
-        limit->free_ns += duration_ns(taken.bytes, limit->bytes_per_second);
+        taken.moment_ns = rate->free_ns;
+        rate->free_ns += duration_ns(taken.bytes, rate->bytes_per_second);
     }
     return taken;
 }
 
 /* Wait until some of `wanted` bytes may go; `*bytes_out` of them, at least one. */
 static sinter_status
-wait_for_slice(limit_io *limit, size_t wanted, size_t *bytes_out, sinter_error *err)
+wait_for_slice(const sinter__limit_io *limit, size_t wanted, size_t *bytes_out, sinter_error *err)
 {
     const sinter_env *env = limit->env;
+    sinter__rate *rate = limit->rate;
     grant taken = {0};
 
     assert(wanted > 0);
@@ -116,11 +119,11 @@ wait_for_slice(limit_io *limit, size_t wanted, size_t *bytes_out, sinter_error *
         const int64_t now_ns = sinter__now_ns(env);
         int64_t wait_ns = 0;
 
-        (void)pthread_mutex_lock(&limit->mutex);
-        if (taken.bytes == 0 || taken.changes != limit->changes) {
-            taken = take_slice(limit, wanted, now_ns);
+        sinter__mutex_lock(&rate->mutex);
+        if (taken.bytes == 0 || taken.changes != rate->changes) {
+            taken = take_slice(rate, wanted, now_ns);
         }
-        (void)pthread_mutex_unlock(&limit->mutex);
+        sinter__mutex_unlock(&rate->mutex);
         wait_ns = taken.moment_ns - now_ns;
         if (wait_ns <= 0) {
             *bytes_out = taken.bytes;
@@ -135,7 +138,8 @@ wait_for_slice(limit_io *limit, size_t wanted, size_t *bytes_out, sinter_error *
 
 /* How many of `size` bytes may be moved in one go; waits where the limit counts them. */
 static sinter_status
-pass(limit_io *limit, bool is_limited, size_t size, size_t *bytes_out, sinter_error *err)
+pass(const sinter__limit_io *limit, bool is_limited, size_t size, size_t *bytes_out,
+     sinter_error *err)
 {
     *bytes_out = size;
     return is_limited && size > 0 ? wait_for_slice(limit, size, bytes_out, err) : SINTER_OK;
@@ -144,7 +148,7 @@ pass(limit_io *limit, bool is_limited, size_t size, size_t *bytes_out, sinter_er
 /* ---- files ---- */
 
 static sinter_status
-file_new(limit_io *limit, limit_file **out, sinter_error *err)
+file_new(const sinter__limit_io *limit, limit_file **out, sinter_error *err)
 {
     SINTER__CHECK(SINTER__NEW(limit->env, *out, 1, err));
     (*out)->base.ops = &sinter__limit_ops;
@@ -378,10 +382,11 @@ limit_replace(sinter_io *io, const char *path, const void *data, size_t size, si
 static void
 limit_destroy(sinter_io *io)
 {
-    limit_io *limit = limit_of(io);
+    rated_io *rated = (rated_io *)io;
+    const sinter_env *env = rated->limit.env;
 
-    (void)pthread_mutex_destroy(&limit->mutex);
-    sinter__free(limit->env, limit);
+    sinter__mutex_fini(&rated->rate.mutex);
+    sinter__free(env, rated);
 }
 
 const sinter_io_ops sinter__limit_ops = {
@@ -411,15 +416,27 @@ const sinter_io_ops sinter__limit_ops = {
 };
 
 static void
-set_rate(limit_io *limit, uint64_t bytes_per_second)
+set_rate(const sinter__limit_io *limit, uint64_t bytes_per_second)
 {
+    sinter__rate *rate = limit->rate;
     const int64_t now_ns = sinter__now_ns(limit->env);
 
-    (void)pthread_mutex_lock(&limit->mutex);
-    limit->bytes_per_second = bytes_per_second < RATE_MAX ? bytes_per_second : RATE_MAX;
-    limit->changes++;
-    limit->free_ns = now_ns;
-    (void)pthread_mutex_unlock(&limit->mutex);
+    sinter__mutex_lock(&rate->mutex);
+    rate->bytes_per_second = bytes_per_second < RATE_MAX ? bytes_per_second : RATE_MAX;
+    rate->changes++;
+    rate->free_ns = now_ns;
+    sinter__mutex_unlock(&rate->mutex);
+}
+
+sinter_io *
+sinter__limit_share(const sinter_io *limit, sinter__limit_io *out, bool (*is_cancelled)(void *ctx),
+                    void *cancel_ctx)
+{
+    assert(limit->ops == &sinter__limit_ops);
+    *out = *limit_of(limit);
+    out->is_cancelled = is_cancelled;
+    out->cancel_ctx = cancel_ctx;
+    return &out->base.io;
 }
 
 sinter_status
@@ -427,7 +444,8 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
                        const sinter_io_limit_options *options, sinter_io **out, sinter_error *err)
 {
     sinter_io_limit_options known = {.struct_size = (uint32_t)sizeof known};
-    limit_io *limit = NULL;
+    rated_io *rated = NULL;
+    sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && base != NULL && out != NULL);
     SINTER__REQUIRE(err, env->clock.sleep_ns != NULL && env->clock.monotonic_ns != NULL);
@@ -437,19 +455,23 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
             sinter__struct_load(&known, sizeof known, options, "sinter_io_limit_options", err));
     }
     SINTER__REQUIRE(err, known.mode <= SINTER_IO_LIMIT_ALL);
-    SINTER__CHECK(SINTER__NEW(env, limit, 1, err));
-    limit->base = (sinter__io_wrapper){.io.ops = &sinter__limit_ops, .under = base};
-    limit->env = env;
-    limit->limits_writes = known.mode != SINTER_IO_LIMIT_READS;
-    limit->limits_reads = known.mode != SINTER_IO_LIMIT_WRITES;
-    limit->is_cancelled = known.is_cancelled;
-    limit->cancel_ctx = known.cancel_ctx;
-    if (pthread_mutex_init(&limit->mutex, NULL) != 0) {
-        sinter__free(env, limit);
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
+    SINTER__CHECK(SINTER__NEW(env, rated, 1, err));
+    rated->limit = (sinter__limit_io){
+        .base = {.io.ops = &sinter__limit_ops, .under = base},
+        .env = env,
+        .rate = &rated->rate,
+        .limits_reads = known.mode != SINTER_IO_LIMIT_WRITES,
+        .limits_writes = known.mode != SINTER_IO_LIMIT_READS,
+        .is_cancelled = known.is_cancelled,
+        .cancel_ctx = known.cancel_ctx,
+    };
+    st = sinter__mutex_init(&rated->rate.mutex, err);
+    if (st != SINTER_OK) {
+        sinter__free(env, rated);
+        return st;
     }
-    set_rate(limit, known.bytes_per_second);
-    *out = &limit->base.io;
+    set_rate(&rated->limit, known.bytes_per_second);
+    *out = &rated->limit.base.io;
     return SINTER_OK;
 }
 

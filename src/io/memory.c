@@ -12,10 +12,10 @@
  */
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 
 #include "base/env.h"
+#include "base/sync.h"
 #include "io/io_base.h"
 
 /* A file or directory without its names. Guarded by the io's mutex. */
@@ -36,7 +36,7 @@ typedef struct entry {
 
 typedef struct memory_io {
     sinter__io_base base;
-    pthread_mutex_t mutex; /* guards everything below and every node */
+    sinter__mutex mutex; /* guards everything below and every node */
     entry *entries;
     size_t entry_count;
     size_t entry_capacity;
@@ -257,7 +257,7 @@ memory_close(sinter_io_file *base)
     memory_file *file = memory_file_of(base);
     memory_io *io = file->io;
 
-    (void)pthread_mutex_lock(&io->mutex);
+    sinter__mutex_lock(&io->mutex);
     if (file->node != NULL) {
         assert(io->open_files > 0);
         io->open_files--;
@@ -267,7 +267,7 @@ memory_close(sinter_io_file *base)
         }
         node_release(io, file->node);
     }
-    (void)pthread_mutex_unlock(&io->mutex);
+    sinter__mutex_unlock(&io->mutex);
     sinter__free(io->base.env, file->path);
     sinter__free(io->base.env, file);
 }
@@ -294,7 +294,7 @@ memory_open(sinter_io *io, const char *path, uint32_t flags, sinter_io_file **ou
     (void)flags; /* nothing to advise */
     *out = NULL;
     SINTER__CHECK(file_new(memory, path, &file, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     item = node_find(memory, file->path);
     if (item == NULL || item->is_directory) {
         st = SINTER__IO_ERR(err, item == NULL && file->path[0] != '\0' ? ENOENT : EISDIR, path, -1,
@@ -302,7 +302,7 @@ memory_open(sinter_io *io, const char *path, uint32_t flags, sinter_io_file **ou
     } else {
         file_finish(file, item, out);
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     if (st != SINTER_OK) {
         memory_close(&file->base);
     }
@@ -322,7 +322,7 @@ memory_create_file(sinter_io *io, const char *dir, uint32_t flags, sinter_io_fil
     *out = NULL;
     SINTER__CHECK(file_new(memory, dir, &file, err));
     file->is_created = true;
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     if (!is_directory(memory, file->path, strlen(file->path))) {
         st = SINTER__IO_ERR(err, ENOENT, dir, -1, "no such directory");
     } else {
@@ -332,7 +332,7 @@ memory_create_file(sinter_io *io, const char *dir, uint32_t flags, sinter_io_fil
         file_finish(file, item, out);
         node_release(memory, item);
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     if (st != SINTER_OK) {
         memory_close(&file->base);
     }
@@ -345,9 +345,9 @@ memory_size(sinter_io_file *base, uint64_t *size_out, sinter_error *err)
     const memory_file *file = memory_file_of(base);
 
     (void)err;
-    (void)pthread_mutex_lock(&file->io->mutex);
+    sinter__mutex_lock(&file->io->mutex);
     *size_out = file->node->bytes.size;
-    (void)pthread_mutex_unlock(&file->io->mutex);
+    sinter__mutex_unlock(&file->io->mutex);
     return SINTER_OK;
 }
 
@@ -376,11 +376,11 @@ memory_read(sinter_io_file *base, const sinter_io_range *ranges, size_t count, s
     const memory_file *file = memory_file_of(base);
     sinter_status st = SINTER_OK;
 
-    (void)pthread_mutex_lock(&file->io->mutex);
+    sinter__mutex_lock(&file->io->mutex);
     for (size_t i = 0; i < count && st == SINTER_OK; i++) {
         st = read_range(file, &ranges[i], err);
     }
-    (void)pthread_mutex_unlock(&file->io->mutex);
+    sinter__mutex_unlock(&file->io->mutex);
     return st;
 }
 
@@ -429,12 +429,12 @@ memory_append(sinter_io_file *base, const void *data, size_t size, sinter_error 
     sinter_status st = SINTER_OK;
 
     SINTER__CHECK(check_writable(file, err));
-    (void)pthread_mutex_lock(&io->mutex);
+    sinter__mutex_lock(&io->mutex);
     st = sinter__buffer_append(io->base.env, &file->node->bytes, data, size, err);
     if (st == SINTER_OK) {
         file->node->mtime_ms = sinter__now_ms(io->base.env);
     }
-    (void)pthread_mutex_unlock(&io->mutex);
+    sinter__mutex_unlock(&io->mutex);
     sinter__io_count(&io->base.writes, 1);
     sinter__io_count(&io->base.written_bytes, size);
     return st;
@@ -446,10 +446,10 @@ memory_sync(sinter_io_file *base, sinter_error *err)
     memory_file *file = memory_file_of(base);
 
     SINTER__CHECK(check_writable(file, err));
-    (void)pthread_mutex_lock(&file->io->mutex);
+    sinter__mutex_lock(&file->io->mutex);
     assert(file->node->synced_bytes <= file->node->bytes.size);
     file->node->synced_bytes = file->node->bytes.size;
-    (void)pthread_mutex_unlock(&file->io->mutex);
+    sinter__mutex_unlock(&file->io->mutex);
     sinter__io_count(&file->io->base.syncs, 1);
     return SINTER_OK;
 }
@@ -464,9 +464,9 @@ memory_publish(sinter_io_file *base, const char *path, sinter_error *err)
 
     SINTER__CHECK(check_writable(file, err));
     SINTER__CHECK(normalise(io->base.env, path, &name, err));
-    (void)pthread_mutex_lock(&io->mutex);
+    sinter__mutex_lock(&io->mutex);
     st = entry_set(io, name, file->node, false, err);
-    (void)pthread_mutex_unlock(&io->mutex);
+    sinter__mutex_unlock(&io->mutex);
     if (st == SINTER_OK) {
         sinter__free(io->base.env, file->path);
         file->path = name;
@@ -488,7 +488,7 @@ memory_stat(sinter_io *io, const char *path, sinter_io_stat *out, sinter_error *
     sinter_status st = SINTER_OK;
 
     SINTER__CHECK(normalise(memory->base.env, path, &name, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     item = node_find(memory, name);
     if (name[0] == '\0') {
         *out = (sinter_io_stat){.is_directory = true};
@@ -499,7 +499,7 @@ memory_stat(sinter_io *io, const char *path, sinter_io_stat *out, sinter_error *
                                 .mtime_ms = item->mtime_ms,
                                 .is_directory = item->is_directory};
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     sinter__free(memory->base.env, name);
     return st;
 }
@@ -522,7 +522,7 @@ memory_sync_dir(sinter_io *io, const char *path, sinter_error *err)
     char *name = NULL;
 
     SINTER__CHECK(normalise(memory->base.env, path, &name, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     if (!is_directory(memory, name, strlen(name))) {
         st = SINTER__IO_ERR(err, ENOENT, path, -1, "no such directory");
     } else {
@@ -533,7 +533,7 @@ memory_sync_dir(sinter_io *io, const char *path, sinter_error *err)
         }
         entries_sweep(memory);
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     sinter__io_count(&memory->base.syncs, 1);
     sinter__free(memory->base.env, name);
     return st;
@@ -548,13 +548,13 @@ memory_mkdir(sinter_io *io, const char *path, sinter_error *err)
     char *name = NULL;
 
     SINTER__CHECK(normalise(memory->base.env, path, &name, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     st = node_new(memory, true, &item, err);
     if (st == SINTER_OK) {
         st = entry_set(memory, name, item, false, err);
         node_release(memory, item);
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     sinter__free(memory->base.env, name);
     return st;
 }
@@ -581,7 +581,7 @@ memory_unlink(sinter_io *io, const char *path, sinter_error *err)
     char *name = NULL;
 
     SINTER__CHECK(normalise(memory->base.env, path, &name, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     found = entry_find(memory, name, strlen(name));
     if (found == NULL || found->now == NULL) {
         st = SINTER__IO_ERR(err, ENOENT, path, -1, "can't remove");
@@ -592,7 +592,7 @@ memory_unlink(sinter_io *io, const char *path, sinter_error *err)
         found->now = NULL;
         entries_sweep(memory);
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     sinter__free(memory->base.env, name);
     return st;
 }
@@ -626,13 +626,13 @@ memory_list(sinter_io *io, const char *path, sinter_status (*each)(void *ctx, co
     char *dir = NULL;
 
     SINTER__CHECK(normalise(memory->base.env, path, &dir, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     if (is_directory(memory, dir, strlen(dir))) {
         st = collect_names(memory, dir, &names, err);
     } else {
         st = SINTER__IO_ERR(err, ENOENT, path, -1, "no such directory");
     }
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     for (size_t i = 0; st == SINTER_OK && i < names.size;) {
         const char *name = (const char *)names.data + i;
 
@@ -653,7 +653,7 @@ memory_replace(sinter_io *io, const char *path, const void *data, size_t size, s
     char *name = NULL;
 
     SINTER__CHECK(normalise(memory->base.env, path, &name, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     SINTER__TRY(node_new(memory, false, &item, err));
     SINTER__TRY(sinter__buffer_append(memory->base.env, &item->bytes, data, size, err));
     item->synced_bytes = size;
@@ -662,7 +662,7 @@ memory_replace(sinter_io *io, const char *path, const void *data, size_t size, s
     make_durable(memory, entry_find(memory, name, strlen(name)));
 out:
     node_release(memory, item);
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     sinter__free(memory->base.env, name);
     return st;
 }
@@ -677,7 +677,7 @@ memory_lock(sinter_io *io, const char *path, sinter_io_file **out, sinter_error 
 
     *out = NULL;
     SINTER__CHECK(file_new(memory, path, &file, err));
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     item = node_hold(node_find(memory, file->path));
     if (item == NULL) {
         SINTER__TRY(node_new(memory, false, &item, err));
@@ -693,7 +693,7 @@ memory_lock(sinter_io *io, const char *path, sinter_io_file **out, sinter_error 
     file_finish(file, item, out);
 out:
     node_release(memory, item);
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     if (st != SINTER_OK) {
         memory_close(&file->base);
     }
@@ -715,7 +715,7 @@ memory_destroy(sinter_io *io)
         sinter__free(env, memory->entries[i].path);
     }
     sinter__free(env, memory->entries);
-    (void)pthread_mutex_destroy(&memory->mutex);
+    sinter__mutex_fini(&memory->mutex);
     sinter__free(env, memory);
 }
 
@@ -746,14 +746,16 @@ sinter_status
 sinter__memory_create(const sinter_env *env, sinter_io **out, sinter_error *err)
 {
     memory_io *memory = NULL;
+    sinter_status st = SINTER_OK;
 
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, memory, 1, err));
     memory->base.io.ops = &sinter__memory_ops;
     memory->base.env = env;
-    if (pthread_mutex_init(&memory->mutex, NULL) != 0) {
+    st = sinter__mutex_init(&memory->mutex, err);
+    if (st != SINTER_OK) {
         sinter__free(env, memory);
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
+        return st;
     }
     *out = &memory->base.io;
     return SINTER_OK;
@@ -783,7 +785,7 @@ sinter__memory_restart(sinter_io *io, sinter_error *err)
     sinter_status st = SINTER_OK;
 
     assert(io->ops == &sinter__memory_ops);
-    (void)pthread_mutex_lock(&memory->mutex);
+    sinter__mutex_lock(&memory->mutex);
     if (memory->open_files > 0) {
         st = SINTER__ERR(err, SINTER_E_BUSY, "%llu files are still open",
                          (unsigned long long)memory->open_files);
@@ -802,6 +804,6 @@ sinter__memory_restart(sinter_io *io, sinter_error *err)
         make_durable(memory, &memory->entries[i]);
     }
     entries_sweep(memory);
-    (void)pthread_mutex_unlock(&memory->mutex);
+    sinter__mutex_unlock(&memory->mutex);
     return st;
 }

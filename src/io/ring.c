@@ -81,12 +81,8 @@ sinter__ring_init(sinter__ring *ring, unsigned entries, sinter_error *err)
     }
     rc = probe_operations(&ring->uring);
     rc = rc == 0 ? probe_round_trip(&ring->uring) : rc;
-    rc = rc == 0 ? pthread_mutex_init(&ring->mutex, NULL) : rc;
-    if (rc == 0) {
-        rc = pthread_cond_init(&ring->reaped, NULL);
-        if (rc != 0) {
-            (void)pthread_mutex_destroy(&ring->mutex);
-        }
+    if (rc == 0 && sinter__monitor_init(&ring->monitor, NULL) != SINTER_OK) {
+        rc = ENOMEM;
     }
     if (rc != 0) {
         io_uring_queue_exit(&ring->uring);
@@ -102,8 +98,7 @@ sinter__ring_fini(sinter__ring *ring)
     assert(ring->submitted == 0);
     assert(ring->pending.first == NULL);
     io_uring_queue_exit(&ring->uring);
-    (void)pthread_cond_destroy(&ring->reaped);
-    (void)pthread_mutex_destroy(&ring->mutex);
+    sinter__monitor_fini(&ring->monitor);
 }
 
 /* ---- requests; everything below is called with the mutex held ---- */
@@ -288,7 +283,7 @@ reap(sinter__ring *ring)
     }
     if (count > 0) {
         ring->refusals = 0;
-        (void)pthread_cond_broadcast(&ring->reaped);
+        sinter__monitor_tell_all(&ring->monitor);
     }
     return count;
 }
@@ -301,11 +296,11 @@ wait_for_room(sinter__ring *ring)
     if (ring->refusals >= REFUSALS_MAX) {
         ring->broken_errno = EBUSY;
         fail_untaken(ring);
-        (void)pthread_cond_broadcast(&ring->reaped);
+        sinter__monitor_tell_all(&ring->monitor);
     } else {
-        (void)pthread_mutex_unlock(&ring->mutex);
+        sinter__monitor_unlock(&ring->monitor);
         (void)sched_yield();
-        (void)pthread_mutex_lock(&ring->mutex);
+        sinter__monitor_lock(&ring->monitor);
     }
 }
 
@@ -318,12 +313,12 @@ wait_in_kernel(sinter__ring *ring)
     assert(!ring->is_reaping);
     assert(ring->submitted > 0);
     ring->is_reaping = true;
-    (void)pthread_mutex_unlock(&ring->mutex);
+    sinter__monitor_unlock(&ring->monitor);
     (void)io_uring_wait_cqe(&ring->uring, &cqe); /* interrupted or not: the loop looks again */
-    (void)pthread_mutex_lock(&ring->mutex);
+    sinter__monitor_lock(&ring->monitor);
     ring->is_reaping = false;
     if (reap(ring) == 0) {
-        (void)pthread_cond_broadcast(&ring->reaped);
+        sinter__monitor_tell_all(&ring->monitor);
     }
 }
 
@@ -332,7 +327,7 @@ wait_in_kernel(sinter__ring *ring)
 void
 sinter__ring_start(sinter__ring *ring, sinter__ring_request *const *requests, size_t count)
 {
-    (void)pthread_mutex_lock(&ring->mutex);
+    sinter__monitor_lock(&ring->monitor);
     for (size_t i = 0; i < count; i++) {
         assert(!requests[i]->is_done);
         if (requests[i]->size == 0) {
@@ -342,13 +337,13 @@ sinter__ring_start(sinter__ring *ring, sinter__ring_request *const *requests, si
         }
     }
     pump(ring);
-    (void)pthread_mutex_unlock(&ring->mutex);
+    sinter__monitor_unlock(&ring->monitor);
 }
 
 void
 sinter__ring_wait(sinter__ring *ring, sinter__ring_request *request)
 {
-    (void)pthread_mutex_lock(&ring->mutex);
+    sinter__monitor_lock(&ring->monitor);
     while (!request->is_done) {
         if (!ring->is_reaping && reap(ring) > 0) {
             continue;
@@ -358,7 +353,7 @@ sinter__ring_wait(sinter__ring *ring, sinter__ring_request *request)
             break;
         }
         if (ring->is_reaping) {
-            (void)pthread_cond_wait(&ring->reaped, &ring->mutex);
+            sinter__monitor_wait(&ring->monitor);
         } else if (ring->submitted > 0) {
             wait_in_kernel(ring);
         } else {
@@ -366,7 +361,7 @@ sinter__ring_wait(sinter__ring *ring, sinter__ring_request *request)
         }
     }
     pump(ring); /* completions may have left rests to do, of whomever */
-    (void)pthread_mutex_unlock(&ring->mutex);
+    sinter__monitor_unlock(&ring->monitor);
 }
 
 bool
@@ -374,12 +369,12 @@ sinter__ring_is_done(sinter__ring *ring, const sinter__ring_request *request)
 {
     bool is_done = false;
 
-    (void)pthread_mutex_lock(&ring->mutex);
+    sinter__monitor_lock(&ring->monitor);
     if (!request->is_done && !ring->is_reaping) {
         (void)reap(ring);
         pump(ring);
     }
     is_done = request->is_done;
-    (void)pthread_mutex_unlock(&ring->mutex);
+    sinter__monitor_unlock(&ring->monitor);
     return is_done;
 }

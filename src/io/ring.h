@@ -16,9 +16,8 @@
 #define SINTER_IO_RING_H
 
 #include <liburing.h>
-#include <pthread.h>
 
-#include "sinter/base.h"
+#include "base/sync.h"
 
 /** A read or write. Its owner keeps it and its bytes in place until wait() returned. */
 typedef struct sinter__ring_request {
@@ -55,8 +54,8 @@ typedef struct sinter__ring_list {
 /** Shared. */
 typedef struct sinter__ring {
     struct io_uring uring;
-    pthread_mutex_t mutex; /* guards all below and the submission side of `uring` */
-    pthread_cond_t reaped;
+    /* Guards all below and the submission side of `uring`. News: completions were collected. */
+    sinter__monitor monitor;
     bool is_reaping; /* a thread waits in the kernel, and has the completion side to itself */
     unsigned entries;
     unsigned queued;                 /* how many are in `queue` */

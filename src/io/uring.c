@@ -31,8 +31,8 @@ enum {
 
 /* Registered buffers. Shared. */
 typedef struct buffer_pool {
-    pthread_mutex_t mutex; /* guards `is_tried`, `free_list`, `free_count` */
-    bool is_tried;         /* made, or found that there can be none */
+    sinter__mutex mutex; /* guards `is_tried`, `free_list`, `free_count` */
+    bool is_tried;       /* made, or found that there can be none */
     sinter__io_chunk memory;
     size_t buffer_bytes;
     unsigned buffer_count;
@@ -158,13 +158,13 @@ out:
 static void
 pool_need(uring_io *uring)
 {
-    (void)pthread_mutex_lock(&uring->pool.mutex);
+    sinter__mutex_lock(&uring->pool.mutex);
     if (!uring->pool.is_tried) {
         const sinter_status ignored = pool_init(uring, NULL);
 
         (void)ignored;
     }
-    (void)pthread_mutex_unlock(&uring->pool.mutex);
+    sinter__mutex_unlock(&uring->pool.mutex);
 }
 
 static int
@@ -172,22 +172,22 @@ pool_take(buffer_pool *pool)
 {
     int index = -1;
 
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__mutex_lock(&pool->mutex);
     if (pool->free_count > 0) {
         index = pool->free_list[--pool->free_count];
     }
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__mutex_unlock(&pool->mutex);
     return index;
 }
 
 static void
 pool_give(buffer_pool *pool, int index)
 {
-    (void)pthread_mutex_lock(&pool->mutex);
+    sinter__mutex_lock(&pool->mutex);
     assert(index >= 0);
     assert(pool->free_list != NULL);
     pool->free_list[pool->free_count++] = index;
-    (void)pthread_mutex_unlock(&pool->mutex);
+    sinter__mutex_unlock(&pool->mutex);
 }
 
 /* Registered memory if there is some of that size, else plain: `wanted` bytes or `least`. */
@@ -755,7 +755,7 @@ uring_destroy(sinter_io *io)
 
     sinter__ring_fini(&uring->ring);
     pool_fini(uring);
-    (void)pthread_mutex_destroy(&uring->pool.mutex);
+    sinter__mutex_fini(&uring->pool.mutex);
     sinter__posix_fini(&uring->posix);
     sinter__free(uring->posix.base.env, uring);
 }
@@ -806,14 +806,15 @@ sinter__uring_create(const sinter_env *env, const sinter__uring_setup *setup, si
     uring->pool.buffer_bytes = setup->buffer_bytes;
     uring->pool.buffer_count = setup->buffer_count;
     uring->owner = getpid();
-    if (pthread_mutex_init(&uring->pool.mutex, NULL) != 0) {
+    st = sinter__mutex_init(&uring->pool.mutex, err);
+    if (st != SINTER_OK) {
         sinter__posix_fini(&uring->posix);
         sinter__free(env, uring);
-        return SINTER__ERR(err, SINTER_E_NOMEM, "the system gave no mutex");
+        return st;
     }
     st = sinter__ring_init(&uring->ring, setup->queue_depth, err);
     if (st != SINTER_OK) {
-        (void)pthread_mutex_destroy(&uring->pool.mutex);
+        sinter__mutex_fini(&uring->pool.mutex);
         sinter__posix_fini(&uring->posix);
         sinter__free(env, uring);
         return st;

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "fault_alloc.h"
 #include "sinter/env.h"
 
@@ -76,6 +77,30 @@ Test(base_memory, threads_never_pass_the_ceiling_together)
     cr_expect_eq(sinter_memory_used(memory), 0);
     cr_expect(sinter_memory_peak(memory) >= 7 && sinter_memory_peak(memory) <= LIMIT);
     sinter_memory_destroy(memory);
+}
+
+Test(base_memory, a_share_is_taken_of_the_whole_and_nothing_of_what_is_refused)
+{
+    sinter_memory *whole = NULL;
+    sinter_memory share;
+    sinter_memory other;
+
+    cr_assert_eq(sinter_memory_create(sinter_env_default(), 100, &whole, NULL), SINTER_OK);
+    sinter__memory_init(&share, whole, 60);
+    sinter__memory_init(&other, whole, 0);
+    cr_expect_eq(sinter_memory_reserve(&share, 61, NULL), SINTER_E_TOO_LARGE);
+    cr_expect_eq(sinter_memory_used(whole), 0);
+    cr_expect_eq(sinter_memory_reserve(&share, 60, NULL), SINTER_OK);
+    cr_expect_eq(sinter_memory_used(whole), 60);
+    cr_expect_eq(sinter_memory_reserve(&other, 41, NULL), SINTER_E_TOO_LARGE, "of the whole");
+    cr_expect(sinter_memory_used(&other) == 0 && sinter_memory_used(whole) == 60);
+    cr_expect_eq(sinter_memory_reserve(&other, 40, NULL), SINTER_OK);
+    cr_expect_eq(sinter_memory_limit(&share), 60);
+    cr_expect_eq(sinter_memory_limit(&other), UINT64_MAX);
+    sinter_memory_release(&share, 60);
+    sinter_memory_release(&other, 40);
+    cr_expect_eq(sinter_memory_used(whole), 0);
+    sinter_memory_destroy(whole);
 }
 
 Test(base_memory, making_one_may_fail)

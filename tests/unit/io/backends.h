@@ -21,7 +21,7 @@ extern const backend backends[];
 extern const size_t backend_count;
 
 /** What lies between a test and a backend. */
-typedef enum wrapping { BARE, IN_FAULT, IN_LIMIT } wrapping;
+typedef enum wrapping { BARE, IN_FAULT, IN_LIMIT, IN_WATCH, WRAPPINGS } wrapping;
 
 /** A backend at work in an empty directory. */
 typedef struct bench_io {
