@@ -105,7 +105,8 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_scheduler_set_rate(sinter_scheduler *scheduler, uint64_t bytes_per_second,
                           sinter_error *err);
 
-/** Change how many tasks run at a time; running ones are left alone. 1..1024. */
+/** Change how many tasks run at a time, 1..1024; running ones are left alone.
+ *  @return SINTER_OK, SINTER_E_INVALID */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_scheduler_set_tasks_max(sinter_scheduler *scheduler, uint32_t tasks_max, sinter_error *err);
 
