@@ -122,6 +122,8 @@ typedef struct sinter_merge_input {
     /** Open the run's reader. Called at most once, on the merging thread. */
     sinter_status (*open)(void *ctx, const sinter_env *env, sinter_reader **out, sinter_error *err);
     void *ctx;
+    bool has_versions; /* a key may come several times: side by side, in one batch, in any order */
+    uint8_t reserved[7];
 } sinter_merge_input;
 
 /** A running merge. Confined. */

@@ -184,9 +184,9 @@ section_in_range(sinter__lane *lane, const sinter_rewrite_section *section)
     return (sinter_rewrite_section){.runs = lane->runs, .count = used};
 }
 
-/* Rule 3 of field-faults: no record is lost without a reason. */
-static sinter_status
-check_sums(const sinter_merge_counters *counters, uint64_t rows_written, sinter_error *err)
+sinter_status
+sinter__merge_counters_check(const sinter_merge_counters *counters, uint64_t rows_written,
+                             sinter_error *err)
 {
     const uint64_t dropped = counters->superseded + counters->deleted + counters->expired +
                              counters->filtered + counters->vector;
@@ -254,7 +254,8 @@ sinter__lane_run(sinter__lane *lane, const sinter_rewrite_request *request,
         }
     }
     SINTER__CHECK(sinter__rolling_writer_finish(lane->writer, result, err));
-    SINTER__CHECK(check_sums(&sum, sinter__rolling_writer_rows(lane->writer) - rows_before, err));
+    SINTER__CHECK(sinter__merge_counters_check(
+        &sum, sinter__rolling_writer_rows(lane->writer) - rows_before, err));
     sinter__merge_counters_add(&result->counters.merge, &sum);
     return SINTER_OK;
 }

@@ -71,6 +71,12 @@ sinter__lane_keep(sinter__lane *lane);
 void
 sinter__lane_destroy(sinter__lane *lane);
 
+/** Rule 3 of field-faults: no record is lost without a reason. @return SINTER_OK, SINTER_E_CONFLICT
+ */
+sinter_status
+sinter__merge_counters_check(const sinter_merge_counters *counters, uint64_t rows_written,
+                             sinter_error *err);
+
 /** Add one set of merge counters to another. */
 void
 sinter__merge_counters_add(sinter_merge_counters *sum, const sinter_merge_counters *one);

@@ -290,6 +290,7 @@ configure_writing(sinter__merge_rewriter *rewriter, sinter_error *err)
         .prefix = task->file_prefix != NULL ? task->file_prefix : "data-",
         .target_bytes = options->target_file_bytes,
         .schema_id = schema_id,
+        .file_source = SINTER_FILE_SOURCE_COMPACT,
     };
     return SINTER_OK;
 }

@@ -150,6 +150,13 @@ sinter__result_hold(sinter_compact_result *result, void (*release)(void *ctx), v
     result->release_ctx = ctx;
 }
 
+void
+sinter__result_cut_after(sinter_compact_result *result, size_t count)
+{
+    assert(count <= result->after.list.count);
+    result->after.list.count = count;
+}
+
 const sinter_file_list *
 sinter_compact_result_before(const sinter_compact_result *result)
 {

@@ -45,4 +45,8 @@ sinter_status
 sinter__result_add_upgraded(sinter_compact_result *result, const sinter_file_meta *file,
                             int32_t level, sinter_error *err);
 
+/** Take back what was appended to `after` last: the first `count` stay. */
+void
+sinter__result_cut_after(sinter_compact_result *result, size_t count);
+
 #endif

@@ -158,7 +158,7 @@ add_to_result(const sinter__rolling_writer *writer, const sinter_file_stats *sta
         .min_key = stats->min_key,
         .max_key = stats->max_key,
         .schema_id = writer->config->schema_id,
-        .file_source = SINTER_FILE_SOURCE_COMPACT,
+        .file_source = writer->config->file_source,
         .upgraded_from = -1,
     };
 
@@ -285,6 +285,32 @@ append_first_row(sinter__rolling_writer *writer, step *at, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Rows that the current file may still take. */
+static uint64_t
+rows_left(const sinter__rolling_writer *writer)
+{
+    const uint64_t most = writer->config->target_rows;
+
+    assert(most == 0 || writer->rows_in_current <= most);
+    return most == 0 ? UINT64_MAX : most - writer->rows_in_current;
+}
+
+/* How many of the ranges, whole, have no more than so many rows. */
+static size_t
+ranges_within(const sinter_range *ranges, size_t count, uint64_t rows)
+{
+    size_t within = 0;
+
+    if (rows == UINT64_MAX) {
+        return count;
+    }
+    while (within < count && ranges[within].count <= rows) {
+        rows -= ranges[within].count;
+        within++;
+    }
+    return within;
+}
+
 /* Append up to the place where the current file may end, and end it there. */
 static sinter_status
 append_some(sinter__rolling_writer *writer, step *at, sinter_compact_result *result,
@@ -296,9 +322,11 @@ append_some(sinter__rolling_writer *writer, step *at, sinter_compact_result *res
     }
     SINTER__CHECK(append_until(writer, at, writer->config->target_bytes, err));
     if (writer->rows_in_current == 0) {
-        return append_first_row(writer, at, err);
+        SINTER__CHECK(append_first_row(writer, at, err));
+    } else if (at->taken < at->count) {
+        return sinter__rolling_writer_finish(writer, result, err);
     }
-    return at->taken < at->count ? sinter__rolling_writer_finish(writer, result, err) : SINTER_OK;
+    return rows_left(writer) == 0 ? sinter__rolling_writer_finish(writer, result, err) : SINTER_OK;
 }
 
 sinter_status
@@ -309,18 +337,28 @@ sinter__rolling_writer_append(sinter__rolling_writer *writer, const sinter_range
     uint32_t rows_done = 0; /* of ranges[first] */
 
     while (first < count) {
+        const uint64_t room = rows_left(writer);
+        const uint32_t left = ranges[first].count - rows_done;
         const sinter_range rest = {.batch = ranges[first].batch,
                                    .first = ranges[first].first + rows_done,
-                                   .count = ranges[first].count - rows_done};
-        step at = {.ranges = ranges + first, .count = count - first};
+                                   .count = left < room ? left : (uint32_t)room};
+        step at = {.ranges = ranges + first,
+                   .count = ranges_within(ranges + first, count - first, room)};
 
-        if (rows_done > 0) {
-            at = (step){.ranges = &rest, .count = 1};
+        assert(left > 0);
+        if (rows_done == 0 && at.count > 0) {
+            SINTER__CHECK(append_some(writer, &at, result, err));
+            first += at.taken;
+            rows_done = at.taken_rows;
+            continue;
         }
-        assert(ranges[first].count > rows_done);
+        at = (step){.ranges = &rest, .count = 1};
         SINTER__CHECK(append_some(writer, &at, result, err));
-        first += at.taken;
-        rows_done = at.taken == 0 ? rows_done + at.taken_rows : at.taken_rows;
+        rows_done += at.taken == 1 ? rest.count : at.taken_rows;
+        if (rows_done == ranges[first].count) {
+            rows_done = 0;
+            first++;
+        }
     }
     return SINTER_OK;
 }

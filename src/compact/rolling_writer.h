@@ -14,8 +14,10 @@ typedef struct sinter__rolling_config {
     const char *meta_dir; /* the same as the files' metadata has it; NULL: the base directory */
     const char *prefix;
     uint64_t target_bytes;
+    uint64_t target_rows; /* a file ends with so many; 0: no limit. Not where blocks pass */
     int64_t schema_id;
-    uint64_t name_salt; /* tells writers apart that get their names from a seed at the same time */
+    int32_t file_source; /* SINTER_FILE_SOURCE_* of the files */
+    uint64_t name_salt;  /* tells writers apart that get their names from a seed at the same time */
 } sinter__rolling_config;
 
 /**

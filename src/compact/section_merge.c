@@ -208,15 +208,14 @@ measure_input(const sinter__section_merge *merge, const section_run *run, sinter
     return SINTER_OK;
 }
 
-/* What a writer takes for these blocks, if the format can tell. */
-static uint64_t
-writer_bytes(const sinter_format *format, const sinter_write_options *write,
-             const sinter_footprint *all)
+uint64_t
+sinter__format_writer_bytes(const sinter_format *format, const sinter_write_options *write,
+                            const sinter_footprint *blocks)
 {
     if (format->struct_size < WRITER_BYTES_SIZE || format->writer_bytes == NULL) {
         return 0;
     }
-    return format->writer_bytes(format->self, write, all);
+    return format->writer_bytes(format->self, write, blocks);
 }
 
 uint64_t
@@ -227,9 +226,9 @@ sinter__merge_config_beside_bytes(const sinter__merge_config *config, uint32_t b
     uint64_t with = 0;
 
     write.blocks_beside = blocks;
-    with = writer_bytes(config->read.format, &write, &unknown);
+    with = sinter__format_writer_bytes(config->read.format, &write, &unknown);
     write.blocks_beside = 0;
-    return with - writer_bytes(config->read.format, &write, &unknown);
+    return with - sinter__format_writer_bytes(config->read.format, &write, &unknown);
 }
 
 /* What is to be left for the writer of the merged rows. */
@@ -238,7 +237,8 @@ keep_back(const sinter__merge_config *config, const sinter_footprint *all,
           sinter_merge_options *options)
 {
     if (config->write != NULL && all->block_rows > 0) {
-        options->kept_back_bytes = writer_bytes(config->read.format, config->write, all);
+        options->kept_back_bytes =
+            sinter__format_writer_bytes(config->read.format, config->write, all);
     }
     if (config->write != NULL) {
         options->kept_back_later_bytes =

@@ -39,6 +39,11 @@ void
 sinter__merge_config_init(sinter__merge_config *config, const sinter_compact_options *options,
                           const char *spill_dir);
 
+/** What a writer takes of the memory budget for these blocks; 0: the format can't tell. */
+uint64_t
+sinter__format_writer_bytes(const sinter_format *format, const sinter_write_options *write,
+                            const sinter_footprint *blocks);
+
 /**
  * What encoding beside the merge takes of the memory budget, beside what else writing takes; 0: the
  * format doesn't know of it.

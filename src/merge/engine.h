@@ -3,6 +3,7 @@
  *
  *   loser_tree   the fast one, for inputs whose files have ages
  *   min_heap     `sort-engine` = `min-heap`
+ *   lone_input   a single input with several versions of a key
  *   record_tree  spec/compaction.md 14.2 to the letter, for bare runs, where ties of sequence fall
  *                as that tree decides
  */
@@ -44,5 +45,9 @@ sinter__min_heap_create(const sinter_env *env, sinter__input *inputs, size_t cou
 sinter_status
 sinter__record_tree_create(const sinter_env *env, sinter__input *inputs, size_t count,
                            sinter__engine **out, sinter_error *err);
+/** For one input, whatever its rows' origins: nothing but versions of a key has to be ordered. */
+sinter_status
+sinter__lone_input_create(const sinter_env *env, sinter__input *input, sinter__engine **out,
+                          sinter_error *err);
 
 #endif

@@ -26,9 +26,9 @@ typedef struct sinter__input {
     uint32_t row_end;  /* one behind the last row that is kept; 0 unless ACTIVE */
     const sinter_block_info *info;
     sinter__input_state state;
-    bool has_dropped;   /* some rows between row and row_end are to be skipped */
-    bool is_multi;      /* several versions of a key may follow each other (merged spill) */
-    bool is_whole_only; /* ask for undecoded blocks first */
+    bool has_dropped;                /* some rows between row and row_end are to be skipped */
+    bool is_multi;                   /* several versions of a key may follow each other */
+    bool is_whole_only;              /* ask for undecoded blocks first */
     bool (*is_cancelled)(void *ctx); /* asked before each batch; NULL: never */
     void *cancel_ctx;
 } sinter__input;

@@ -94,7 +94,8 @@ spill_inputs(sinter_merge *merge, const sinter_merge_input *inputs, const size_t
         sinter_status st = input->open(input->ctx, merge->env, &reader, err);
 
         if (st == SINTER_OK) {
-            st = sinter__spill_run(merge->spill, reader, &merge->sink.counters, err);
+            st = sinter__spill_run(merge->spill, reader, input->has_versions, &merge->sink.counters,
+                                   err);
             reader->ops->close(reader);
         }
         SINTER__CHECK(st);
@@ -109,6 +110,7 @@ open_direct(sinter_merge *merge, const sinter_merge_input *inputs, const size_t 
     for (size_t i = 0; i < count; i++) {
         const sinter_merge_input *input = &inputs[positions[i]];
 
+        merge->inputs[i].is_multi = input->has_versions;
         SINTER__CHECK(input->open(input->ctx, merge->env, &merge->inputs[i].reader, err));
     }
     return SINTER_OK;
@@ -219,6 +221,9 @@ create_engine(sinter_merge *merge, sinter_error *err)
     for (size_t i = 0; i < merge->input_count; i++) {
         merge->inputs[i].is_cancelled = options->is_cancelled;
         merge->inputs[i].cancel_ctx = options->cancel_ctx;
+    }
+    if (merge->input_count == 1 && merge->inputs[0].is_multi) {
+        return sinter__lone_input_create(merge->env, merge->inputs, &merge->engine, err);
     }
     /* Bare runs: the tree decides ties whichever engine was asked for (spec 1), so that both give
      * the same records. */

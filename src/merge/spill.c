@@ -96,13 +96,13 @@ check_cancelled(const sinter__spill *spill, sinter_error *err)
     return SINTER_OK;
 }
 
-sinter_status
-sinter__spill_run(sinter__spill *spill, sinter_reader *reader, sinter_merge_counters *counters,
-                  sinter_error *err)
+static sinter_status
+write_run(sinter__spill *spill, sinter_reader *reader, bool has_versions,
+          sinter_merge_counters *counters, sinter_error *err)
 {
     sinter__input input = {.reader = reader, .state = SINTER__INPUT_DRAINED};
 
-    SINTER__CHECK(begin_extent(spill, false, err));
+    SINTER__CHECK(begin_extent(spill, has_versions, err));
     for (;;) {
         SINTER__CHECK(check_cancelled(spill, err));
         SINTER__CHECK(sinter__input_load(&input, counters, err));
@@ -115,7 +115,19 @@ sinter__spill_run(sinter__spill *spill, sinter_reader *reader, sinter_merge_coun
             sinter__input_leave_row(&input, SINTER__INPUT_DRAINED);
         }
     }
-    SINTER__CHECK(end_extent(spill, err));
+    return end_extent(spill, err);
+}
+
+sinter_status
+sinter__spill_run(sinter__spill *spill, sinter_reader *reader, bool has_versions,
+                  sinter_merge_counters *counters, sinter_error *err)
+{
+    const sinter_status st = write_run(spill, reader, has_versions, counters, err);
+
+    if (st != SINTER_OK) {
+        sinter__spill_writer_fini(&spill->writer); /* with the rows of the run */
+        return st;
+    }
     counters->spill_runs++;
     return SINTER_OK;
 }
@@ -324,6 +336,24 @@ fit_pass(sinter__spill *spill, uint64_t memory_bytes, sinter_error *err)
     rest(spill);
 out:
     sinter__spill_destroy(next);
+    return st;
+}
+
+sinter_status
+sinter__spill_settle(sinter__spill *spill, sinter_error *err)
+{
+    uint8_t byte = 0;
+    sinter_io_range range = {0, &byte, 1};
+    sinter_status st = SINTER_OK;
+
+    assert(spill->count > 0);
+    range.offset = spill->extents[spill->count - 1].begin;
+    if (spill->writer.offset > range.offset) {
+        /* A read makes the io write what it has gathered, and tells whether that worked. */
+        st = spill->file->ops->read(spill->file, &range, 1, err);
+    }
+    rest(spill);
+    spill->count -= st == SINTER_OK ? 0 : 1;
     return st;
 }
 

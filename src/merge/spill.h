@@ -26,10 +26,22 @@ sinter_status
 sinter__spill_create(const sinter_env *env, const sinter__spill_options *options,
                      sinter__spill **out, sinter_error *err);
 
-/** Write a whole run, as the next one. The reader is the caller's and is read to its end. */
+/**
+ * Write a whole run, as the next one. The reader is the caller's and is read to its end.
+ * @param has_versions  it may hold several versions of a key, side by side in one batch
+ * After a failure no further run can be written; those before can be read.
+ */
 sinter_status
-sinter__spill_run(sinter__spill *spill, sinter_reader *reader, sinter_merge_counters *counters,
-                  sinter_error *err);
+sinter__spill_run(sinter__spill *spill, sinter_reader *reader, bool has_versions,
+                  sinter_merge_counters *counters, sinter_error *err);
+
+/**
+ * Make sure of the last run: what is written later, and may fail, can't take it back any more. Then
+ * the memory that writing takes is given back.
+ * @return SINTER_OK; or the run is not there, as after a failure of sinter__spill_run()
+ */
+sinter_status
+sinter__spill_settle(sinter__spill *spill, sinter_error *err);
 
 /** What spilling a run takes of the memory budget, as far as it can be told from its batches. */
 typedef struct sinter__spill_footprint {
@@ -47,7 +59,7 @@ sinter__spill_measure(int codec, int codec_level, uint64_t batch_bytes, uint32_t
 /**
  * Merge neighbouring runs, keeping every version, until one block of each fits into `memory_bytes`.
  * While that goes on, `free_bytes` may be used. Afterwards a run may hold several versions of a key
- * side by side, in version order and never parted by a batch border.
+ * side by side, never parted by a batch border.
  * @return SINTER_OK, SINTER_E_TOO_LARGE when not even two runs fit (names the least that works),
  *         failures of io and memory
  */

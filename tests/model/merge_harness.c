@@ -263,7 +263,8 @@ merge_run(const merge_setup *setup, const test_runs *runs, merged *out)
                                          .estimated_bytes = runs->items[r].count * 50,
                                          .memory_bytes = 1, /* these readers reserve nothing */
                                          .open = run_source_open,
-                                         .ctx = &sources[r]};
+                                         .ctx = &sources[r],
+                                         .has_versions = setup->world->has_versions};
     }
     if (setup->watches_blocks) {
         options.accepts_block = watch_accepts;

@@ -114,7 +114,13 @@ choose_next_rows(run_reader *reader)
 
         rows = 1 + (size_t)test_rng_below(&reader->rng, rows_max);
     }
-    reader->next_rows = rows < left ? rows : left;
+    rows = rows < left ? rows : left;
+    while (world->has_versions && rows < left &&
+           test_bytes_equal(reader->run->records[reader->at + rows - 1].key,
+                            reader->run->records[reader->at + rows].key)) {
+        rows++;
+    }
+    reader->next_rows = rows;
 }
 
 static void

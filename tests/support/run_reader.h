@@ -26,6 +26,7 @@ typedef struct run_world {
     uint32_t batch_rows; /* at most so many rows in a batch; 0: any number */
     uint64_t batch_seed; /* not 0: sizes of batches are random, up to batch_rows or 40 */
     bool has_blocks;     /* batches are stored blocks: peek and take are there */
+    bool has_versions;   /* keys may come several times in a run, in one batch each */
     bool origins_column; /* always use the column, never the batch's single origin */
     uint32_t prefix_skip;
     uint32_t key_width; /* of every key; UINT32_MAX: keys differ in width */

@@ -217,11 +217,14 @@ Test(compact_rolling_writer, where_files_are_cut_does_not_depend_on_how_ranges_c
         const uint32_t block_rows = 1 + (uint32_t)test_rng_below(&rng, 9);
         const uint64_t target = 1 + test_rng_below(&rng, 300);
         uint32_t left = 200;
+        const uint64_t target_rows = seed % 2 == 0 ? 0 : 1 + test_rng_below(&rng, 60);
         setting whole;
         setting parts;
 
         set_up(&whole, block_rows, target);
         set_up(&parts, block_rows, target);
+        whole.config.target_rows = target_rows;
+        parts.config.target_rows = target_rows;
         whole.stub.header_bytes = parts.stub.header_bytes = seed % 3 == 0 ? 500 : 0;
         cr_assert_eq(append_counts(&whole, &left, 1, NULL), SINTER_OK);
         while (left > 0) {
@@ -240,6 +243,40 @@ Test(compact_rolling_writer, where_files_are_cut_does_not_depend_on_how_ranges_c
         cr_assert_str_eq(whole.stub.rows_text, parts.stub.rows_text, "seed %" PRIu64, seed);
         tear_down(&whole);
         tear_down(&parts);
+    }
+}
+
+Test(compact_rolling_writer, files_end_at_their_number_of_rows_wherever_ranges_end)
+{
+    const uint32_t counts[] = {3, 20, 1, 30};
+    static const struct {
+        uint64_t rows;
+        const char *text;
+    } cases[] = {{10, "10 10 10 10 10 4 "}, {54, "54 "}, {24, "24 24 6 "}, {100, "54 "}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        setting s;
+
+        set_up(&s, 4, 100000);
+        s.config.target_rows = cases[i].rows;
+        s.config.file_source = SINTER_FILE_SOURCE_APPEND;
+        cr_assert_eq(append_counts(&s, counts, 4, NULL), SINTER_OK);
+        cr_assert_eq(sinter__rolling_writer_finish(s.writer, s.result, NULL), SINTER_OK);
+        cr_expect_str_eq(s.stub.rows_text, cases[i].text);
+        cr_expect_eq(sinter_compact_result_after(s.result)->files[0].file_source,
+                     SINTER_FILE_SOURCE_APPEND);
+        tear_down(&s);
+    }
+    {
+        setting s;
+
+        set_up(&s, 4, 70); /* whichever comes first */
+        s.config.target_rows = 1;
+        s.stub.header_bytes = 80;
+        cr_assert_eq(append_counts(&s, counts, 1, NULL), SINTER_OK);
+        cr_assert_eq(sinter__rolling_writer_finish(s.writer, s.result, NULL), SINTER_OK);
+        cr_expect_str_eq(s.stub.rows_text, "1 1 1 ");
+        tear_down(&s);
     }
 }
 

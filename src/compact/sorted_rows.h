@@ -1,0 +1,67 @@
+/*
+ * Buffered rows, and sorting them by key.
+ */
+#ifndef SINTER_COMPACT_SORTED_ROWS_H
+#define SINTER_COMPACT_SORTED_ROWS_H
+
+#include "base/bytes.h"
+#include "sinter/env.h"
+
+/** A row that is to be buffered. */
+typedef struct sinter__new_row {
+    sinter_bytes key;
+    sinter_bytes value;
+    int64_t sequence;
+    uint8_t kind;
+} sinter__new_row;
+
+enum { SINTER__PAGE_ROW_KEY_MASK = (1 << 24) - 1 };
+
+/** A row as it lies in a page: this, its key, its value. At least 64 bytes behind it are readable.
+ */
+typedef struct sinter__page_row {
+    int64_t sequence;
+    uint32_t value_size;
+    uint32_t key_size : 24;
+    uint32_t kind : 8;
+} sinter__page_row;
+
+/** What is sorted: a row, and 8 bytes of its key as a big-endian number. */
+typedef struct sinter__row_entry {
+    uint64_t prefix;
+    const sinter__page_row *row;
+} sinter__row_entry;
+
+static inline sinter_bytes
+sinter__page_row_key(const sinter__page_row *row)
+{
+    return (sinter_bytes){(const uint8_t *)(row + 1), row->key_size};
+}
+
+static inline sinter_bytes
+sinter__page_row_value(const sinter__page_row *row)
+{
+    return (sinter_bytes){(const uint8_t *)(row + 1) + row->key_size, row->value_size};
+}
+
+/** 8 bytes of the key behind the first `skip`, missing ones 0. The key has so many. */
+static inline uint64_t
+sinter__page_row_prefix(const sinter__page_row *row, size_t skip)
+{
+    const sinter_bytes key = sinter__page_row_key(row);
+
+    return sinter__key_prefix(key.data + skip, key.size - skip);
+}
+
+/** How many bytes two keys begin with in common, of the first `most`, which both have. */
+size_t
+sinter__shared_start(sinter_bytes a, sinter_bytes b, size_t most);
+
+/**
+ * Sort by key. Rows of one key stand side by side afterwards, in any order.
+ * @param entries  with prefixes behind the same number of bytes, in which no two keys differ
+ */
+void
+sinter__rows_sort(sinter__row_entry *entries, size_t count);
+
+#endif
