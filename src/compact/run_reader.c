@@ -22,10 +22,11 @@ typedef struct run_reader {
     sinter_reader base;
     const sinter_env *env;
     sinter__run run;
-    size_t file_index;     /* of the open file, or of the next one */
-    sinter_reader *inner;  /* NULL between files */
-    char *path;            /* of the open file */
-    uint64_t rows_in_file; /* read from the open file */
+    size_t file_index;      /* of the open file, or of the next one */
+    sinter_reader *inner;   /* NULL between files */
+    char *path;             /* of the open file */
+    uint64_t rows_in_file;  /* read from the open file */
+    uint64_t bytes_in_file; /* of its size, counted as done */
     file_ahead ahead;
 } run_reader;
 
@@ -87,6 +88,7 @@ leave_file(run_reader *reader)
 {
     close_file(reader, &reader->inner, &reader->path);
     reader->rows_in_file = 0;
+    reader->bytes_in_file = 0;
 }
 
 /* How a file of the run is to be read. */
@@ -253,7 +255,7 @@ next_file(run_reader *reader, sinter_error *err)
                               (unsigned long long)reader->rows_in_file,
                               (unsigned long long)file->row_count);
     }
-    config->counters->bytes_done += file->file_size;
+    config->counters->bytes_done += file->file_size - reader->bytes_in_file;
     leave_file(reader);
     reader->file_index++;
     return enter_file(reader, err);
@@ -272,12 +274,27 @@ check_keys(const run_reader *reader, sinter_bytes first, sinter_bytes last, sint
     return SINTER_OK;
 }
 
+/* A file's bytes are counted as its rows come; what is left over when it ends. */
+static void
+count_bytes(run_reader *reader, uint32_t rows)
+{
+    const sinter_file_meta *file = open_file(reader);
+    const double share = (double)rows / (double)file->row_count;
+    const uint64_t bytes = (uint64_t)((double)file->file_size * (share < 1 ? share : 1));
+    const uint64_t left = file->file_size - reader->bytes_in_file;
+    const uint64_t counted = bytes < left ? bytes : left;
+
+    reader->bytes_in_file += counted;
+    reader->run.config->counters->bytes_done += counted;
+}
+
 static void
 count_rows(run_reader *reader, const sinter_batch *batch)
 {
     assert(batch->row_count > 0);
     reader->rows_in_file += batch->row_count;
     reader->run.config->counters->rows_read += batch->row_count;
+    count_bytes(reader, batch->row_count);
 }
 
 /* Which call is passed on to the open file's reader. */

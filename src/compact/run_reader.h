@@ -13,7 +13,7 @@ typedef struct sinter__read_counters {
     uint64_t files_filtered; /* opened, and left again: they don't hold the one key of the range */
     uint64_t blocks_read;    /* decoded */
     uint64_t rows_read;
-    uint64_t bytes_done; /* sizes of the files that were read to their end */
+    uint64_t bytes_done; /* of the files' sizes, in proportion to the rows read */
     int64_t read_ns;
 } sinter__read_counters;
 

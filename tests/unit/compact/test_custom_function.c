@@ -266,6 +266,7 @@ Test(compact_custom_function, a_task_tells_its_progress_and_its_name)
                                       .progress = note_event};
     sinter_file_meta unit[2];
     sinter_compact_task task;
+    double done = 0;
     world w;
 
     world_init(&w, false, NULL);
@@ -285,6 +286,9 @@ Test(compact_custom_function, a_task_tells_its_progress_and_its_name)
     cr_assert_eq(world_compact(&w, &task, NULL), SINTER_OK);
     cr_expect_gt(t.calls, 0);
     cr_expect_gt(t.records, 0);
+    done = (double)t.bytes / (double)(unit[0].file_size + unit[1].file_size);
+    cr_expect(done > (double)t.records / 10100 && done < (double)t.records / 9900,
+              "a file's bytes are done as its rows come");
     cr_expect_gt(t.events, 2);
     world_fini(&w);
 }
