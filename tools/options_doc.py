@@ -18,6 +18,7 @@ An option is given on the command line (`-o KEY=VALUE` or `--KEY VALUE`), in a `
 document or a catalog, or by `sinter_compact_options_set`. Keys are those of Apache Paimon; those
 that begin with `sinter.` are our own. An unknown key is refused, and the nearest known one named.
 Sizes are written `128 mb`, `64 kb`, `1g` or as a number of bytes; `mb` is 1024 kb.
+Durations are written `1 h`, `30 min`, `10 s` or as a number of milliseconds.
 
 | key | type | default | range | meaning |
 | --- | --- | --- | --- | --- |

@@ -113,10 +113,32 @@ typedef struct sinter_compact_options {
     uint32_t sub_compactions;        /* sinter.sub-compactions; default 1 */
     /* file.compression.per.level: codec + 1 of the files of a level; 0: as `codec` says */
     uint8_t codec_of_level[SINTER_LEVELS_WITH_CODEC];
+    uint64_t optimization_interval_ms;       /* compaction.optimization-interval; 0: unset */
+    uint64_t total_size_threshold;           /* compaction.total-size-threshold; bytes, 0: unset */
+    uint64_t incremental_size_threshold;     /* compaction.incremental-size-threshold; 0: unset */
+    uint64_t target_file_rows;               /* target-file-row-num, for flushes; 0: unlimited */
+    uint32_t max_size_amplification_percent; /* compaction.max-size-amplification-percent */
+    uint32_t size_ratio;                     /* compaction.size-ratio; percent */
+    int32_t offpeak_start_hour;              /* compaction.offpeak.start.hour, 0..23; -1: off */
+    int32_t offpeak_end_hour;                /* compaction.offpeak.end.hour */
+    uint32_t offpeak_ratio;                  /* compaction.offpeak-ratio; percent */
+    int32_t lookup_compact;                  /* SINTER_LOOKUP_COMPACT_*; lookup-compact */
+    uint32_t lookup_max_interval;            /* lookup-compact.max-interval; 0: derived */
+    uint32_t full_delta_commits;             /* full-compaction.delta-commits; 0: unset */
+    bool force_up_level_0;                   /* compaction.force-up-level-0 */
+    bool force_lookup;                       /* force-lookup */
+    bool lookup_wait;                        /* lookup-wait; default true */
+    bool write_only;                         /* write-only */
+    bool commit_force_compact;               /* commit.force-compact */
+    bool write_buffer_spillable;             /* write-buffer-spillable; default true */
+    uint16_t reserved16;
+    uint64_t write_buffer_bytes;    /* write-buffer-size; default 256 MiB */
+    uint64_t write_buffer_disk_max; /* write-buffer-spill.max-disk-size; 0: unlimited */
     uint64_t reserved[4];
 } sinter_compact_options;
 
 enum { SINTER_MERGE_ENGINE_DEDUPLICATE = 0, SINTER_MERGE_ENGINE_FIRST_ROW = 1 };
+enum { SINTER_LOOKUP_COMPACT_RADICAL = 0, SINTER_LOOKUP_COMPACT_GENTLE = 1 };
 
 /** Fill with the defaults of spec 18. */
 SINTER_API void
@@ -144,7 +166,7 @@ typedef struct sinter_option_info {
     uint32_t struct_size;
     uint32_t reserved;
     const char *key;
-    const char *type; /* "bytes", "int", "bool", "double", "enum", "string" */
+    const char *type; /* "bytes", "int", "bool", "double", "duration", "enum", "map" */
     const char *default_text;
     const char *range_text;
     const char *text;
@@ -155,7 +177,8 @@ typedef struct sinter_option_info {
 SINTER_API bool
 sinter_compact_option_info(size_t index, sinter_option_info *out);
 
-/** Check that the values fit together. @return SINTER_OK, SINTER_E_INVALID */
+/** Check that the values fit together. @return SINTER_OK, SINTER_E_INVALID: a value out of range,
+ * or two that contradict each other (err->text names both) */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_compact_options_check(const sinter_compact_options *options, sinter_error *err);
 
@@ -168,6 +191,15 @@ SINTER_API uint32_t
 sinter_compact_num_levels(const sinter_compact_options *options);
 SINTER_API uint32_t
 sinter_compact_spill_threshold(const sinter_compact_options *options);
+
+/** lookup-compact.max-interval: unset, twice the trigger; never below the trigger (spec 7.4). */
+SINTER_API uint32_t
+sinter_compact_lookup_max_interval(const sinter_compact_options *options);
+
+/** Do the options say that the table needs lookup (spec 13)? force-lookup, or merge-engine
+ *  first-row. */
+SINTER_API bool
+sinter_compact_needs_lookup(const sinter_compact_options *options);
 
 /** Parse "128 mb" and the like into bytes (spec 18). @return SINTER_OK, E_INVALID, E_OVERFLOW */
 SINTER_API SINTER_NODISCARD sinter_status

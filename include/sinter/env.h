@@ -32,6 +32,8 @@ typedef struct sinter_clock {
     /** Return when monotonic_ns() has gone on by `ns` or more; sooner is no harm, callers ask. NULL
      *  where nothing waits: sinter_io_limit_create() refuses it. */
     void (*sleep_ns)(void *ctx, int64_t ns);
+    /** Hour of the day where the system stands, 0..23: for off-peak hours. NULL: that of UTC. */
+    int32_t (*local_hour)(void *ctx);
 } sinter_clock;
 
 /** Runs work beside the caller. Without one everything runs on the calling thread. */

@@ -12,11 +12,13 @@
 #include "sinter/env.h"
 #include "sinter/format.h"
 #include "sinter/io.h"
+#include "sinter/levels.h"
 #include "sinter/merge.h"
 #include "sinter/metrics.h"
 #include "sinter/rows.h"
 #include "sinter/scheduler.h"
 #include "sinter/sst.h"
+#include "sinter/strategy.h"
 #include "sinter/type.h"
 #include "sinter/version.h"
 

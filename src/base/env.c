@@ -71,6 +71,16 @@ system_sleep_ns(void *ctx, int64_t ns)
     (void)nanosleep(&wait, NULL); /* a signal may end it early */
 }
 
+static int32_t
+system_local_hour(void *ctx)
+{
+    const time_t now = (time_t)(clock_ns(CLOCK_REALTIME) / 1000000000);
+    struct tm local = {0};
+
+    (void)ctx;
+    return localtime_r(&now, &local) == NULL ? -1 : local.tm_hour;
+}
+
 void
 sinter__env_init(sinter_env *env)
 {
@@ -88,8 +98,27 @@ sinter__env_init(sinter_env *env)
         .monotonic_ns = system_monotonic_ns,
         .cpu_ns = system_cpu_ns,
         .sleep_ns = system_sleep_ns,
+        .local_hour = system_local_hour,
     };
     env->executor.struct_size = (uint32_t)sizeof env->executor;
+}
+
+int32_t
+sinter__local_hour(const sinter_env *env)
+{
+    enum { HOUR_MS = 3600000, DAY_MS = 24 * HOUR_MS };
+    const sinter_clock *clock = &env->clock;
+    int32_t hour = -1;
+
+    if (clock->struct_size >= sizeof *clock && clock->local_hour != NULL) {
+        hour = clock->local_hour(clock->ctx);
+    }
+    if (hour < 0 || hour > 23) {
+        const int64_t of_day = sinter__now_ms(env) % DAY_MS;
+
+        hour = (int32_t)((of_day < 0 ? of_day + DAY_MS : of_day) / HOUR_MS);
+    }
+    return hour;
 }
 
 void

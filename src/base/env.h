@@ -32,6 +32,10 @@ sinter__cpu_ns(const sinter_env *env)
     return env->clock.cpu_ns(env->clock.ctx);
 }
 
+/** Local hour of the day, 0..23; of UTC where the clock doesn't know it. */
+int32_t
+sinter__local_hour(const sinter_env *env);
+
 static inline void
 sinter__sleep_ns(const sinter_env *env, int64_t ns)
 {

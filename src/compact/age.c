@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 static int
 compare_int64(int64_t a, int64_t b)
 {
@@ -85,6 +87,21 @@ sinter__run_order_compare(const sinter_file_meta *a, const sinter_file_meta *b)
     }
     if (order == 0) {
         order = compare_int64(a->creation_time_ms, b->creation_time_ms);
+    }
+    return order != 0 ? order : strcmp(a->file_name, b->file_name);
+}
+
+int
+sinter__place_compare(const sinter_file_meta *a, const sinter_file_meta *b)
+{
+    int order = sinter__run_order_compare(a, b);
+
+    if (order != 0 || a->level == 0) {
+        return order;
+    }
+    order = (a->row_count > 0) - (b->row_count > 0);
+    if (order == 0 && a->row_count > 0) {
+        order = sinter__key_compare(a->min_key, b->min_key);
     }
     return order != 0 ? order : strcmp(a->file_name, b->file_name);
 }

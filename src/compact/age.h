@@ -37,4 +37,12 @@ sinter__age_rank(const sinter_file_meta *const *sorted, size_t count, const sint
 int
 sinter__run_order_compare(const sinter_file_meta *a, const sinter_file_meta *b);
 
+/**
+ * Compare two files by their place in the list of all files of a bucket: as
+ * sinter__run_order_compare(), and within a level above 0 those without rows first, then by
+ * smallest key and name. Total over files of different names.
+ */
+int
+sinter__place_compare(const sinter_file_meta *a, const sinter_file_meta *b);
+
 #endif

@@ -13,13 +13,16 @@
 typedef enum option_type {
     TYPE_BYTES,
     TYPE_BYTES32,
+    TYPE_ROWS,
     TYPE_COUNT,
     TYPE_LEVEL,
+    TYPE_DURATION,
     TYPE_BOOL,
     TYPE_RATIO,
     TYPE_SORT_ENGINE,
     TYPE_MERGE_ENGINE,
     TYPE_CODEC,
+    TYPE_LOOKUP_COMPACT,
     TYPE_LEVEL_CODECS
 } option_type;
 
@@ -85,6 +88,7 @@ static const choice choice_merge_engine = {
     {"deduplicate", "first-row"}, {"partial-update", "aggregation"}, "deduplicate, first-row"};
 static const choice choice_codec = {
     {"none", "lz4", "zstd"}, {"snappy", "gzip", "lzo"}, "none, lz4, zstd"};
+static const choice choice_lookup_compact = {{"radical", "gentle"}, {NULL}, "radical, gentle"};
 
 static const choice *
 choice_of(option_type type)
@@ -96,6 +100,8 @@ choice_of(option_type type)
         return &choice_merge_engine;
     case TYPE_CODEC:
         return &choice_codec;
+    case TYPE_LOOKUP_COMPACT:
+        return &choice_lookup_compact;
     default:
         return NULL;
     }
@@ -148,36 +154,53 @@ check_range(const option *o, int64_t value, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Read a number in the unit of its field, at most 2^63 - 1. */
+static sinter_status
+parse_number(const option *o, const char *value, int64_t *out, sinter_error *err)
+{
+    uint64_t bytes = 0;
+    sinter_status st = SINTER_OK;
+
+    switch (o->type) {
+    case TYPE_BYTES:
+    case TYPE_BYTES32:
+        st = sinter_parse_bytes(value, &bytes, err);
+        *out = (int64_t)bytes;
+        break;
+    case TYPE_DURATION:
+        st = sinter__parse_duration(value, out, err);
+        break;
+    default:
+        st = sinter__parse_int(value, out, err);
+        break;
+    }
+    return st;
+}
+
+static bool
+is_wide(option_type type)
+{
+    return type == TYPE_BYTES || type == TYPE_ROWS || type == TYPE_DURATION;
+}
+
 static sinter_status
 set_number(const option *o, void *field, const char *value, sinter_error *err)
 {
     int64_t number = 0;
-    uint64_t bytes = 0;
-    sinter_status st = SINTER_OK;
 
-    if (o->type == TYPE_BYTES || o->type == TYPE_BYTES32) {
-        st = sinter_parse_bytes(value, &bytes, err);
-        number = (int64_t)bytes; /* at most 2^63 - 1 */
-    } else {
-        st = sinter__parse_int(value, &number, err);
-    }
-    if (st != SINTER_OK) {
+    if (parse_number(o, value, &number, err) != SINTER_OK) {
         sinter__fail_context(err, "%s", o->key);
         return SINTER_E_INVALID;
     }
     SINTER__CHECK(check_range(o, number, err));
-    assert(o->type == TYPE_BYTES || o->max <= UINT32_MAX);
+    assert(is_wide(o->type) || o->max <= UINT32_MAX);
     assert(o->type == TYPE_LEVEL || number >= 0);
-    switch (o->type) {
-    case TYPE_BYTES:
+    if (is_wide(o->type)) {
         *(uint64_t *)field = (uint64_t)number;
-        break;
-    case TYPE_LEVEL:
+    } else if (o->type == TYPE_LEVEL) {
         *(int32_t *)field = (int32_t)number;
-        break;
-    default:
+    } else {
         *(uint32_t *)field = (uint32_t)number;
-        break;
     }
     return SINTER_OK;
 }
@@ -253,6 +276,7 @@ set_option(sinter_compact_options *options, const option *o, const char *value, 
     case TYPE_SORT_ENGINE:
     case TYPE_MERGE_ENGINE:
     case TYPE_CODEC:
+    case TYPE_LOOKUP_COMPACT:
         return set_choice(o, field, value, err);
     case TYPE_LEVEL_CODECS:
         return set_level_codecs(o, field, value, err);
@@ -376,9 +400,12 @@ type_name(option_type type)
     case TYPE_BYTES:
     case TYPE_BYTES32:
         return "bytes";
+    case TYPE_ROWS:
     case TYPE_COUNT:
     case TYPE_LEVEL:
         return "int";
+    case TYPE_DURATION:
+        return "duration";
     case TYPE_BOOL:
         return "bool";
     case TYPE_RATIO:
@@ -400,6 +427,9 @@ range_text(const option *o)
     }
     if (o->type == TYPE_BOOL) {
         return "true, false";
+    }
+    if (o->type == TYPE_DURATION) {
+        return "1 ms..";
     }
     if (o->type == TYPE_LEVEL_CODECS) {
         return "levels 0..31: none, lz4, zstd";
@@ -459,8 +489,10 @@ check_field(const sinter_compact_options *options, const option *o, sinter_error
         }
         return SINTER_OK;
     case TYPE_BYTES:
+    case TYPE_ROWS:
+    case TYPE_DURATION:
         if (*(const uint64_t *)field > (uint64_t)INT64_MAX) {
-            return SINTER__ERR(err, SINTER_E_INVALID, "%s: more than 2^63 - 1 bytes", o->key);
+            return SINTER__ERR(err, SINTER_E_INVALID, "%s: more than 2^63 - 1", o->key);
         }
         value = (int64_t) * (const uint64_t *)field;
         break;
@@ -478,6 +510,29 @@ check_field(const sinter_compact_options *options, const option *o, sinter_error
     return check_range(o, value, err);
 }
 
+/* Values that are fine by themselves and can't both be meant. */
+static sinter_status
+check_contradictions(const sinter_compact_options *options, sinter_error *err)
+{
+    if ((options->offpeak_start_hour == -1) != (options->offpeak_end_hour == -1)) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "compaction.offpeak.start.hour is %d and compaction.offpeak.end.hour is "
+                           "%d: set both or none",
+                           options->offpeak_start_hour, options->offpeak_end_hour);
+    }
+    if (options->write_only && options->commit_force_compact) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "write-only never compacts and commit.force-compact waits for a "
+                           "compaction: set one of them");
+    }
+    if (options->write_only && options->full_delta_commits > 0) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "write-only never compacts and full-compaction.delta-commits asks for a "
+                           "full compaction: set one of them");
+    }
+    return SINTER_OK;
+}
+
 sinter_status
 sinter_compact_options_check(const sinter_compact_options *options, sinter_error *err)
 {
@@ -486,7 +541,7 @@ sinter_compact_options_check(const sinter_compact_options *options, sinter_error
     for (size_t i = 0; i < KNOWN_COUNT; i++) {
         SINTER__CHECK(check_field(options, &options_known[i], err));
     }
-    return SINTER_OK;
+    return check_contradictions(options, err);
 }
 
 int32_t
@@ -534,4 +589,20 @@ sinter_compact_spill_threshold(const sinter_compact_options *options)
     return options->sort_spill_threshold == 0
                ? add_saturated(sinter_compact_stop_trigger(options), 1)
                : options->sort_spill_threshold;
+}
+
+uint32_t
+sinter_compact_lookup_max_interval(const sinter_compact_options *options)
+{
+    const uint32_t trigger = options->num_sorted_run_trigger;
+    const uint32_t interval = options->lookup_max_interval == 0 ? add_saturated(trigger, trigger)
+                                                                : options->lookup_max_interval;
+
+    return interval < trigger ? trigger : interval;
+}
+
+bool
+sinter_compact_needs_lookup(const sinter_compact_options *options)
+{
+    return options->force_lookup || options->merge_engine == SINTER_MERGE_ENGINE_FIRST_ROW;
 }

@@ -15,6 +15,18 @@ skip_blanks(const char *text)
     return text;
 }
 
+/* Length of a text without the blanks at its end. */
+static size_t
+trimmed_size(const char *text)
+{
+    size_t size = strlen(text);
+
+    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t')) {
+        size--;
+    }
+    return size;
+}
+
 static bool
 is_digit(char c)
 {
@@ -122,11 +134,8 @@ sinter_status
 sinter__parse_bool(const char *text, bool *out, sinter_error *err)
 {
     const char *p = skip_blanks(text);
-    size_t size = strlen(p);
+    const size_t size = trimmed_size(p);
 
-    while (size > 0 && (p[size - 1] == ' ' || p[size - 1] == '\t')) {
-        size--;
-    }
     if (size == 4 && strncasecmp(p, "true", 4) == 0) {
         *out = true;
         return SINTER_OK;
@@ -136,6 +145,65 @@ sinter__parse_bool(const char *text, bool *out, sinter_error *err)
         return SINTER_OK;
     }
     return SINTER__ERR(err, SINTER_E_INVALID, "\"%.64s\" is neither true nor false", text);
+}
+
+/** A unit of time by its names, in lower case. */
+typedef struct time_unit {
+    const char *names[7];
+    int64_t ms;     /* one unit has so many milliseconds, */
+    int64_t per_ms; /* or so many units make one */
+} time_unit;
+
+static const time_unit time_units[] = {
+    {{"", "ms", "milli", "millis", "millisecond", "milliseconds"}, 1, 1},
+    {{"s", "sec", "secs", "second", "seconds"}, 1000, 1},
+    {{"m", "min", "minute", "minutes"}, 60000, 1},
+    {{"h", "hour", "hours"}, 3600000, 1},
+    {{"d", "day", "days"}, 86400000, 1},
+    {{"\xc2\xb5s", "micro", "micros", "microsecond", "microseconds"}, 1, 1000},
+    {{"ns", "nano", "nanos", "nanosecond", "nanoseconds"}, 1, 1000000},
+};
+
+static const time_unit *
+find_time_unit(const char *text, size_t size)
+{
+    for (size_t u = 0; u < sizeof time_units / sizeof time_units[0]; u++) {
+        for (size_t n = 0; time_units[u].names[n] != NULL; n++) {
+            const char *name = time_units[u].names[n];
+
+            if (strlen(name) == size && strncasecmp(name, text, size) == 0) {
+                return &time_units[u];
+            }
+        }
+    }
+    return NULL;
+}
+
+sinter_status
+sinter__parse_duration(const char *text, int64_t *ms_out, sinter_error *err)
+{
+    const char *p = skip_blanks(text);
+    const time_unit *unit = NULL;
+    int64_t value = 0;
+
+    if (!is_digit(*p)) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "\"%.64s\" is no duration such as \"30 min\"",
+                           text);
+    }
+    if (!take_digits(&p, &value)) {
+        return SINTER__ERR(err, SINTER_E_OVERFLOW, "\"%.64s\" is out of range", text);
+    }
+    p = skip_blanks(p);
+    unit = find_time_unit(p, trimmed_size(p));
+    if (unit == NULL) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "the unit of \"%.64s\" is none of d, h, min, s, ms", text);
+    }
+    if (value > INT64_MAX / unit->ms) {
+        return SINTER__ERR(err, SINTER_E_OVERFLOW, "\"%.64s\" is more than 2^63 - 1 ms", text);
+    }
+    *ms_out = value * unit->ms / unit->per_ms;
+    return SINTER_OK;
 }
 
 /** Names of a unit, all in lower case, and its size as a power of two. */
@@ -170,7 +238,6 @@ sinter_parse_bytes(const char *text, uint64_t *out, sinter_error *err)
 {
     const char *p = NULL;
     int64_t value = 0;
-    size_t size = 0;
     unsigned shift = 0;
 
     SINTER__REQUIRE(err, text != NULL && out != NULL);
@@ -182,11 +249,7 @@ sinter_parse_bytes(const char *text, uint64_t *out, sinter_error *err)
         return SINTER__ERR(err, SINTER_E_OVERFLOW, "\"%.64s\" is more than 2^63 - 1 bytes", text);
     }
     p = skip_blanks(p);
-    size = strlen(p);
-    while (size > 0 && (p[size - 1] == ' ' || p[size - 1] == '\t')) {
-        size--;
-    }
-    if (!find_unit(p, size, &shift)) {
+    if (!find_unit(p, trimmed_size(p), &shift)) {
         return SINTER__ERR(err, SINTER_E_INVALID,
                            "the unit of \"%.64s\" is none of b, kb, mb, gb, tb", text);
     }

@@ -30,6 +30,14 @@ typedef struct sinter__map_entry {
 sinter_status
 sinter__parse_map_entry(const char **text, sinter__map_entry *out, sinter_error *err);
 
+/**
+ * A duration as "1 h", "30min", "500 ms": a whole number and a unit from ns to d, without one
+ * milliseconds. What is less than a millisecond is left out.
+ * @return SINTER_OK, SINTER_E_INVALID, SINTER_E_OVERFLOW
+ */
+sinter_status
+sinter__parse_duration(const char *text, int64_t *ms_out, sinter_error *err);
+
 /** "true" or "false" in any case. @return OK, E_INVALID */
 sinter_status
 sinter__parse_bool(const char *text, bool *out, sinter_error *err);

@@ -54,6 +54,50 @@ Test(base_env, a_listener_hears_and_silence_is_fine)
     cr_expect_eq(seen.struct_size, sizeof seen);
 }
 
+static int64_t
+given_ms(void *ctx)
+{
+    return *(const int64_t *)ctx;
+}
+
+static int32_t
+no_hour(void *ctx)
+{
+    (void)ctx;
+    return 24;
+}
+
+static int32_t
+hour_7(void *ctx)
+{
+    (void)ctx;
+    return 7;
+}
+
+Test(base_env, the_local_hour_is_that_of_utc_where_the_clock_has_none)
+{
+    int64_t now_ms = 13 * INT64_C(3600000) - 1;
+    sinter_env env;
+
+    sinter_env_init(&env);
+    cr_expect(sinter__local_hour(&env) >= 0 && sinter__local_hour(&env) <= 23);
+    env.clock.ctx = &now_ms;
+    env.clock.wall_ms = given_ms;
+    env.clock.local_hour = hour_7;
+    cr_expect_eq(sinter__local_hour(&env), 7);
+    env.clock.local_hour = no_hour;
+    cr_expect_eq(sinter__local_hour(&env), 12);
+    env.clock.local_hour = NULL;
+    cr_expect_eq(sinter__local_hour(&env), 12);
+    now_ms++;
+    cr_expect_eq(sinter__local_hour(&env), 13);
+    now_ms = -1;
+    cr_expect_eq(sinter__local_hour(&env), 23);
+    env.clock.local_hour = hour_7;
+    env.clock.struct_size = (uint32_t)offsetof(sinter_clock, local_hour);
+    cr_expect_eq(sinter__local_hour(&env), 23, "a clock of an older header");
+}
+
 Test(base_env, hashes_are_those_of_the_published_function)
 {
     /* XXH3 64 of nothing, as in the test vectors of xxHash. */

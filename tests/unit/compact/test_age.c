@@ -81,3 +81,17 @@ Test(compact_age, files_of_one_level_above_0_have_no_order)
 
     cr_expect_eq(sinter__run_order_compare(&a, &b), 0);
 }
+
+Test(compact_age, in_a_level_above_0_files_stand_by_key_and_those_without_rows_first)
+{
+    const sinter_file_meta files[] = {file_of("z", 0, "x", "y"), file_empty("m", 2),
+                                      file_empty("n", 2),        file_of("d", 2, "a", "b"),
+                                      file_of("c", 2, "c", "d"), file_of("e", 2, "c", "c"),
+                                      file_of("a", 3, "a", "b")};
+
+    for (size_t i = 0; i + 1 < 7; i++) {
+        cr_expect_lt(sinter__place_compare(&files[i], &files[i + 1]), 0, "%zu", i);
+        cr_expect_gt(sinter__place_compare(&files[i + 1], &files[i]), 0, "%zu", i);
+    }
+    cr_expect_eq(sinter__place_compare(&files[3], &files[3]), 0);
+}

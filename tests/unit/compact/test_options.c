@@ -32,6 +32,18 @@ Test(compact_options, defaults_are_those_of_the_specification)
     cr_expect(options.block_passthrough);
     cr_expect_not(options.force_rewrite_all_files || options.ignore_delete || options.direct);
     cr_expect_eq(options.sort_spill_threshold, 0);
+    cr_expect_eq(options.max_size_amplification_percent, 200);
+    cr_expect_eq(options.size_ratio, 1);
+    cr_expect(options.offpeak_start_hour == -1 && options.offpeak_end_hour == -1);
+    cr_expect(options.optimization_interval_ms == 0 && options.total_size_threshold == 0 &&
+              options.incremental_size_threshold == 0 && options.target_file_rows == 0);
+    cr_expect_eq(options.lookup_compact, SINTER_LOOKUP_COMPACT_RADICAL);
+    cr_expect_eq(options.write_buffer_bytes, 256u << 20);
+    cr_expect(options.write_buffer_spillable && options.lookup_wait);
+    cr_expect_not(options.force_up_level_0 || options.force_lookup || options.write_only ||
+                  options.commit_force_compact);
+    cr_expect_eq(sinter_compact_lookup_max_interval(&options), 10);
+    cr_expect_not(sinter_compact_needs_lookup(&options));
     cr_expect_eq(sinter_compact_stop_trigger(&options), 8);
     cr_expect_eq(sinter_compact_num_levels(&options), 6);
     cr_expect_eq(sinter_compact_spill_threshold(&options), 9);
@@ -88,6 +100,83 @@ Test(compact_options, every_option_is_set_by_its_key)
     cr_expect_eq(o.filter_bits_per_key, 10);
     cr_expect_eq(o.memory_bytes, 1u << 30);
     cr_expect_eq(sinter_compact_options_check(&o, NULL), SINTER_OK);
+}
+
+Test(compact_options, every_option_of_strategies_and_writers_is_set_by_its_key)
+{
+    sinter_compact_options o;
+
+    sinter_compact_options_init(&o);
+    cr_expect_eq(set(&o, "compaction.max-size-amplification-percent", "0"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.size-ratio", "7"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.offpeak.start.hour", "22"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.offpeak.end.hour", "0"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.offpeak-ratio", "20"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.optimization-interval", "2 h"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.total-size-threshold", "1 gb"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.incremental-size-threshold", "2 gb"), SINTER_OK);
+    cr_expect_eq(set(&o, "compaction.force-up-level-0", "true"), SINTER_OK);
+    cr_expect_eq(set(&o, "lookup-compact", "gentle"), SINTER_OK);
+    cr_expect_eq(set(&o, "lookup-compact.max-interval", "12"), SINTER_OK);
+    cr_expect_eq(set(&o, "force-lookup", "true"), SINTER_OK);
+    cr_expect_eq(set(&o, "lookup-wait", "false"), SINTER_OK);
+    cr_expect_eq(set(&o, "full-compaction.delta-commits", "30"), SINTER_OK);
+    cr_expect_eq(set(&o, "commit.force-compact", "true"), SINTER_OK);
+    cr_expect_eq(set(&o, "write-buffer-size", "64 mb"), SINTER_OK);
+    cr_expect_eq(set(&o, "write-buffer-spillable", "false"), SINTER_OK);
+    cr_expect_eq(set(&o, "write-buffer-spill.max-disk-size", "3 gb"), SINTER_OK);
+    cr_expect_eq(set(&o, "target-file-row-num", "1000"), SINTER_OK);
+
+    cr_expect_eq(o.max_size_amplification_percent, 0);
+    cr_expect_eq(o.size_ratio, 7);
+    cr_expect_eq(o.offpeak_start_hour, 22);
+    cr_expect_eq(o.offpeak_end_hour, 0);
+    cr_expect_eq(o.offpeak_ratio, 20);
+    cr_expect_eq(o.optimization_interval_ms, 7200000);
+    cr_expect_eq(o.total_size_threshold, 1u << 30);
+    cr_expect_eq(o.incremental_size_threshold, 2ull << 30);
+    cr_expect_eq(o.lookup_compact, SINTER_LOOKUP_COMPACT_GENTLE);
+    cr_expect_eq(sinter_compact_lookup_max_interval(&o), 12);
+    cr_expect(o.force_up_level_0 && o.force_lookup && sinter_compact_needs_lookup(&o));
+    cr_expect_eq(o.full_delta_commits, 30);
+    cr_expect(o.commit_force_compact && !o.lookup_wait && !o.write_buffer_spillable);
+    cr_expect_eq(o.write_buffer_bytes, 64u << 20);
+    cr_expect_eq(o.write_buffer_disk_max, 3ull << 30);
+    cr_expect_eq(o.target_file_rows, 1000);
+    cr_expect_eq(sinter_compact_options_check(&o, NULL), SINTER_OK);
+    cr_expect_eq(set(&o, "write-only", "true"), SINTER_OK);
+    cr_expect(o.write_only);
+}
+
+static void
+expect_contradiction(const sinter_compact_options *options, const char *one, const char *other)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+
+    cr_expect_eq(sinter_compact_options_check(options, &err), SINTER_E_INVALID, "%s and %s", one,
+                 other);
+    cr_expect(strstr(err.text, one) != NULL && strstr(err.text, other) != NULL, "%s", err.text);
+}
+
+Test(compact_options, values_that_contradict_each_other_are_refused_and_both_named)
+{
+    sinter_compact_options o;
+
+    sinter_compact_options_init(&o);
+    o.offpeak_start_hour = 3;
+    expect_contradiction(&o, "compaction.offpeak.start.hour", "compaction.offpeak.end.hour");
+    o.offpeak_start_hour = -1;
+    o.offpeak_end_hour = 3;
+    expect_contradiction(&o, "compaction.offpeak.start.hour", "compaction.offpeak.end.hour");
+    o.offpeak_start_hour = 3;
+    cr_expect_eq(sinter_compact_options_check(&o, NULL), SINTER_OK, "an empty stretch is none");
+    o.write_only = true;
+    cr_expect_eq(sinter_compact_options_check(&o, NULL), SINTER_OK);
+    o.commit_force_compact = true;
+    expect_contradiction(&o, "write-only", "commit.force-compact");
+    o.commit_force_compact = false;
+    o.full_delta_commits = 1;
+    expect_contradiction(&o, "write-only", "full-compaction.delta-commits");
 }
 
 Test(compact_options, codecs_of_levels_are_a_map)
@@ -165,7 +254,7 @@ Test(compact_options, keys_that_only_paimon_implements_are_refused_by_name)
                  SINTER_E_UNSUPPORTED);
     cr_expect_not_null(strstr(err.text, "changelog-producer"));
     cr_expect_eq(set(&options, "merge-engine", "aggregation"), SINTER_E_UNSUPPORTED);
-    cr_expect_eq(set(&options, "compaction.size-ratio", "1"), SINTER_E_UNSUPPORTED);
+    cr_expect_eq(set(&options, "record-level.expire-time", "1 d"), SINTER_E_UNSUPPORTED);
     cr_expect_eq(set(&options, "file.compression", "snappy"), SINTER_E_UNSUPPORTED);
 }
 
@@ -176,6 +265,7 @@ Test(compact_options, a_foreign_key_with_the_value_that_asks_for_nothing_is_fine
     sinter_compact_options_init(&options);
     cr_expect_eq(set(&options, "changelog-producer", "none"), SINTER_OK);
     cr_expect_eq(set(&options, "deletion-vectors.enabled", "false"), SINTER_OK);
+    cr_expect_eq(set(&options, "page-size", "64 kb"), SINTER_OK);
     cr_expect_eq(set(&options, "deletion-vectors.enabled", "true"), SINTER_E_UNSUPPORTED);
 }
 
@@ -206,6 +296,17 @@ Test(compact_options, values_out_of_range_are_refused_and_change_nothing)
         {"file.block-size", "8 gb"},
         {"file.block-size", "1073741825"},
         {"sinter.filter.bits-per-key", "65"},
+        {"compaction.offpeak.start.hour", "24"},
+        {"compaction.offpeak.end.hour", "-2"},
+        {"compaction.optimization-interval", "0"},
+        {"compaction.optimization-interval", "999 micros"},
+        {"compaction.optimization-interval", "1 week"},
+        {"compaction.optimization-interval", ""},
+        {"compaction.size-ratio", "-1"},
+        {"lookup-compact", "Radical"},
+        {"lookup-compact.max-interval", "0"},
+        {"full-compaction.delta-commits", "0"},
+        {"target-file-row-num", "9223372036854775808"},
         {"num-levels", "3x"},
         {"num-levels", ""},
     };
@@ -224,10 +325,10 @@ Test(compact_options, values_out_of_range_are_refused_and_change_nothing)
 Test(compact_options, fields_out_of_range_do_not_pass_the_check)
 {
     sinter_compact_options good;
-    sinter_compact_options bad[9];
+    sinter_compact_options bad[13];
 
     sinter_compact_options_init(&good);
-    for (size_t i = 0; i < 9; i++) {
+    for (size_t i = 0; i < 13; i++) {
         bad[i] = good;
     }
     bad[0].target_file_bytes = 0;
@@ -239,7 +340,11 @@ Test(compact_options, fields_out_of_range_do_not_pass_the_check)
     bad[6].block_bytes = 0;
     bad[7].filter_bits_per_key = 65;
     bad[8].target_file_bytes = UINT64_MAX;
-    for (size_t i = 0; i < 9; i++) {
+    bad[9].offpeak_end_hour = 24;
+    bad[10].lookup_compact = 2;
+    bad[11].optimization_interval_ms = UINT64_MAX;
+    bad[12].size_ratio = UINT32_MAX;
+    for (size_t i = 0; i < 13; i++) {
         cr_expect_eq(sinter_compact_options_check(&bad[i], NULL), SINTER_E_INVALID, "%zu", i);
     }
     bad[1].small_file_ratio = (double)NAN;
@@ -258,6 +363,11 @@ Test(compact_options, derived_values_saturate_at_the_largest_int)
     options.num_sorted_run_trigger = 8;
     options.num_sorted_run_stop = 4;
     cr_expect_eq(sinter_compact_stop_trigger(&options), 8, "never below the trigger");
+    options.lookup_max_interval = 2;
+    cr_expect_eq(sinter_compact_lookup_max_interval(&options), 8, "never below the trigger");
+    options.lookup_max_interval = 0;
+    options.num_sorted_run_trigger = INT32_MAX;
+    cr_expect_eq(sinter_compact_lookup_max_interval(&options), INT32_MAX);
 }
 
 Test(compact_options, each_option_describes_itself_and_its_default_is_what_init_gives)
@@ -277,7 +387,7 @@ Test(compact_options, each_option_describes_itself_and_its_default_is_what_init_
         cr_expect_eq(memcmp(&options, &defaults, sizeof options), 0, "%s", info.key);
         count++;
     }
-    cr_expect_eq(count, 22);
+    cr_expect_eq(count, 42);
 }
 
 Test(compact_options, structs_of_other_versions_are_read)
@@ -305,6 +415,13 @@ Test(compact_options, structs_of_other_versions_are_read)
     cr_expect_eq(sinter__compact_options_load(&smaller, &loaded, NULL), SINTER_OK);
     cr_expect_eq(loaded.target_file_bytes, 88);
     cr_expect_eq(loaded.memory_bytes, 64u << 20);
+    sinter_compact_options_init(&smaller);
+    smaller.size_ratio = 0; /* a version whose last four words were reserved */
+    smaller.struct_size =
+        (uint32_t)offsetof(sinter_compact_options, max_size_amplification_percent);
+    cr_expect_eq(sinter__compact_options_load(&smaller, &loaded, NULL), SINTER_OK);
+    cr_expect_eq(loaded.size_ratio, 1);
+    cr_expect_eq(loaded.write_buffer_bytes, 256u << 20);
     smaller.struct_size = 0;
     cr_expect_eq(sinter__compact_options_load(&smaller, &loaded, NULL), SINTER_E_INVALID);
 }

@@ -49,6 +49,42 @@ Test(compact_parse, what_is_no_size_is_refused)
     cr_expect_eq(bytes, 5, "a failure writes nothing");
 }
 
+static void
+expect_duration(const char *text, int64_t expected)
+{
+    int64_t found = -1;
+
+    cr_expect_eq(sinter__parse_duration(text, &found, NULL), SINTER_OK, "%s", text);
+    cr_expect_eq(found, expected, "%s gives %" PRId64, text, found);
+}
+
+Test(compact_parse, durations_have_a_unit_and_a_bare_number_is_milliseconds)
+{
+    static const char *const bad[] = {"",    " ",     "h",    "-1 s",  "1.5 h", "1 w",
+                                      "1 x", "1 s s", "PT1H", "1 mon", "0x1 s", "1 hourss"};
+    int64_t ms = 5;
+
+    expect_duration("0", 0);
+    expect_duration("1500", 1500);
+    expect_duration(" 500 ms ", 500);
+    expect_duration("10 s", 10000);
+    expect_duration("30min", 1800000);
+    expect_duration("2 m", 120000);
+    expect_duration("1 H", 3600000);
+    expect_duration("2 days", 172800000);
+    expect_duration("3 seconds", 3000);
+    expect_duration("1999 micros", 1);
+    expect_duration("7 \xc2\xb5s", 0);
+    expect_duration("2500000 ns", 2);
+    expect_duration("106751991167 d", 106751991167 * 86400000);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_eq(sinter__parse_duration(bad[i], &ms, NULL), SINTER_E_INVALID, "%s", bad[i]);
+    }
+    cr_expect_eq(sinter__parse_duration("106751991168 d", &ms, NULL), SINTER_E_OVERFLOW);
+    cr_expect_eq(sinter__parse_duration("9223372036854775808", &ms, NULL), SINTER_E_OVERFLOW);
+    cr_expect_eq(ms, 5, "a failure writes nothing");
+}
+
 Test(compact_parse, whole_numbers_have_the_range_of_int64)
 {
     int64_t value = 0;

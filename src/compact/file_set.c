@@ -1,0 +1,419 @@
+/*
+ * Counting is done under one mutex per bucket: it is held for as long as it takes to count the
+ * files of a set, and never while memory is released or a file removed.
+ */
+#include "compact/file_set.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/listener.h"
+#include "base/sync.h"
+#include "compact/remove.h"
+
+struct sinter__file_home {
+    const sinter_env *env;
+    const char *base_dir;
+    sinter__mutex mutex;         /* guards what follows, the counts of blocks and sets, and which
+                                    set is current */
+    size_t uses;                 /* the levels, and sets */
+    sinter__file_block *retired; /* roots that live without being listed by the current set */
+};
+
+/** The part of a set that changes. */
+typedef struct set_state {
+    sinter__file_home *home;
+    size_t uses;
+} set_state;
+
+struct sinter_file_set {
+    set_state *state;
+    const sinter_file_meta *files;
+    sinter__file_block *const *blocks; /* of the files */
+    size_t count;
+    const sinter_level_run *runs;
+    size_t run_count;
+    uint64_t bytes;
+    uint32_t num_levels;
+};
+
+/** A set and its state are one piece of memory, with the arrays behind. */
+typedef struct set_memory {
+    set_state state;
+    sinter_file_set set;
+} set_memory;
+
+sinter_status
+sinter__file_home_create(const sinter_env *env, const char *base_dir, sinter__file_home **out,
+                         sinter_error *err)
+{
+    const size_t size = base_dir == NULL ? 0 : strlen(base_dir) + 1;
+    sinter__file_home *home = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(sinter__alloc(env, sizeof *home + size, 1, (void **)&home, err));
+    st = sinter__mutex_init(&home->mutex, err);
+    if (st != SINTER_OK) {
+        sinter__free(env, home);
+        return st;
+    }
+    home->env = env;
+    home->uses = 1;
+    if (base_dir != NULL) {
+        home->base_dir = memcpy(home + 1, base_dir, size);
+    }
+    *out = home;
+    return SINTER_OK;
+}
+
+void
+sinter__file_home_release(sinter__file_home *home)
+{
+    bool is_last = false;
+
+    if (home == NULL) {
+        return;
+    }
+    sinter__mutex_lock(&home->mutex);
+    is_last = --home->uses == 0;
+    sinter__mutex_unlock(&home->mutex);
+    if (is_last) {
+        assert(home->retired == NULL);
+        sinter__mutex_fini(&home->mutex);
+        sinter__free(home->env, home);
+    }
+}
+
+const char *
+sinter__file_home_base_dir(const sinter__file_home *home)
+{
+    return home->base_dir;
+}
+
+/* The mutex is held. */
+static void
+retire(sinter__file_home *home, sinter__file_block *root)
+{
+    assert(root->root == root);
+    assert(!root->is_retired);
+    root->is_retired = true;
+    root->previous = NULL;
+    root->next = home->retired;
+    if (home->retired != NULL) {
+        home->retired->previous = root;
+    }
+    home->retired = root;
+}
+
+/* Take it off the list of retired ones. The mutex is held. */
+static void
+recall(sinter__file_home *home, sinter__file_block *root)
+{
+    assert(root->is_retired);
+    root->is_retired = false;
+    if (root->previous == NULL) {
+        home->retired = root->next;
+    } else {
+        root->previous->next = root->next;
+    }
+    if (root->next != NULL) {
+        root->next->previous = root->previous;
+    }
+}
+
+/* The retired file of this name, or NULL. The mutex is held. */
+static sinter__file_block *
+find_retired(const sinter__file_home *home, const char *file_name)
+{
+    sinter__file_block *root = home->retired;
+
+    while (root != NULL && strcmp(root->meta.file_name, file_name) != 0) {
+        root = root->next;
+    }
+    return root;
+}
+
+sinter_status
+sinter__file_block_join(sinter__file_home *home, sinter__file_block *block,
+                        const sinter__file_block *known, sinter_error *err)
+{
+    const char *name = block->meta.file_name;
+    sinter__file_block *root = NULL;
+    bool is_doomed = false;
+
+    assert(block->root == block && block->uses == 1);
+    sinter__mutex_lock(&home->mutex);
+    root = known != NULL ? known->root : find_retired(home, name);
+    is_doomed = root != NULL && root->is_doomed;
+    if (root != NULL && !is_doomed) {
+        root->uses++;
+        block->root = root;
+    }
+    sinter__mutex_unlock(&home->mutex);
+    if (is_doomed) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, name, -1, "the file %s waits for its removal",
+                              name);
+    }
+    return SINTER_OK;
+}
+
+bool
+sinter__file_home_doom(sinter__file_home *home, const char *file_name)
+{
+    sinter__file_block *root = NULL;
+
+    assert(home->base_dir != NULL);
+    sinter__mutex_lock(&home->mutex);
+    root = find_retired(home, file_name);
+    if (root != NULL) {
+        root->is_doomed = true;
+    }
+    sinter__mutex_unlock(&home->mutex);
+    return root != NULL;
+}
+
+/* One use less; those that nobody uses any more go in front of `dead`. The mutex is held. */
+static sinter__file_block *
+drop(sinter__file_home *home, sinter__file_block *block, sinter__file_block *dead)
+{
+    while (block != NULL) {
+        sinter__file_block *root = block->root == block ? NULL : block->root;
+
+        assert(block->uses > 0);
+        if (--block->uses > 0) {
+            return dead;
+        }
+        if (block->is_retired) {
+            recall(home, block);
+        }
+        block->next = dead;
+        dead = block;
+        block = root;
+    }
+    return dead;
+}
+
+static void
+tell_failure(const sinter_env *env, const sinter_error *err, sinter_status st, const char *name)
+{
+    const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                .file = err->file[0] == '\0' ? name : err->file,
+                                .text = err->text,
+                                .status = st};
+
+    SINTER__TELL(env->listener, background_error, &event);
+}
+
+/* Release dead blocks, and remove the files that waited for that. No mutex is held; a use of the
+ * home is. */
+static void
+bury(const sinter__file_home *home, sinter__file_block *dead)
+{
+    while (dead != NULL) {
+        sinter__file_block *next = dead->next;
+
+        if (dead->is_doomed) {
+            sinter_error err = SINTER_ERROR_INIT;
+            const sinter_status st =
+                sinter__file_remove(home->env, home->base_dir, &dead->meta, &err);
+
+            if (st != SINTER_OK) {
+                tell_failure(home->env, &err, st, dead->meta.file_name);
+            }
+        }
+        sinter__free(home->env, dead);
+        dead = next;
+    }
+}
+
+void
+sinter__file_blocks_release(sinter__file_home *home, sinter__file_block *const *blocks,
+                            size_t count)
+{
+    sinter__file_block *dead = NULL;
+
+    sinter__mutex_lock(&home->mutex);
+    for (size_t i = 0; i < count; i++) {
+        dead = drop(home, blocks[i], dead);
+    }
+    sinter__mutex_unlock(&home->mutex);
+    bury(home, dead);
+}
+
+static uint64_t
+add_saturated(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+/* Fill in runs: a file of level 0 is one by itself, those of a level above are one. */
+static size_t
+make_runs(const sinter_file_meta *files, size_t count, sinter_level_run *runs)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const int32_t level = files[i].level;
+
+        if (i == 0 || level == 0 || level != files[i - 1].level) {
+            assert(i == 0 || level >= files[i - 1].level);
+            runs[used++] = (sinter_level_run){.level = level, .files = &files[i]};
+        }
+        runs[used - 1].count++;
+        runs[used - 1].bytes = add_saturated(runs[used - 1].bytes, files[i].file_size);
+    }
+    return used;
+}
+
+sinter_status
+sinter__file_set_create(sinter__file_home *home, sinter__file_block *const *blocks, size_t count,
+                        uint32_t num_levels, const sinter_file_set **out, sinter_error *err)
+{
+    enum { FILE_BYTES = sizeof(sinter_file_meta) + sizeof(sinter_level_run) + sizeof(void *) };
+    set_memory *memory = NULL;
+    sinter_file_meta *files = NULL;
+    sinter_level_run *runs = NULL;
+    sinter__file_block **own_blocks = NULL;
+
+    if (count > (SIZE_MAX - sizeof *memory) / FILE_BYTES) {
+        return SINTER__ERR(err, SINTER_E_NOMEM, "a set of %zu files", count);
+    }
+    SINTER__CHECK(
+        sinter__alloc(home->env, sizeof *memory + count * FILE_BYTES, 1, (void **)&memory, err));
+    files = (sinter_file_meta *)(void *)(memory + 1);
+    runs = (sinter_level_run *)(void *)(files + count);
+    own_blocks = (sinter__file_block **)(void *)(runs + count);
+    memory->state = (set_state){.home = home, .uses = 1};
+    memory->set = (sinter_file_set){.state = &memory->state,
+                                    .files = files,
+                                    .blocks = own_blocks,
+                                    .count = count,
+                                    .runs = runs,
+                                    .num_levels = num_levels};
+    for (size_t i = 0; i < count; i++) {
+        files[i] = blocks[i]->meta;
+        own_blocks[i] = blocks[i];
+        memory->set.bytes = add_saturated(memory->set.bytes, files[i].file_size);
+    }
+    memory->set.run_count = make_runs(files, count, runs);
+    sinter__mutex_lock(&home->mutex);
+    home->uses++;
+    for (size_t i = 0; i < count; i++) {
+        blocks[i]->uses++;
+    }
+    sinter__mutex_unlock(&home->mutex);
+    *out = &memory->set;
+    return SINTER_OK;
+}
+
+sinter__file_block *const *
+sinter__file_set_blocks(const sinter_file_set *set)
+{
+    return set->blocks;
+}
+
+const sinter_file_set *
+sinter__file_set_swap(sinter__file_home *home, const sinter_file_set **current,
+                      const sinter_file_set *next)
+{
+    const sinter_file_set *old = NULL;
+
+    sinter__mutex_lock(&home->mutex);
+    for (size_t i = 0; i < next->count; i++) {
+        sinter__file_block *root = next->blocks[i]->root;
+
+        root->listed++;
+        if (root->is_retired) {
+            recall(home, root);
+        }
+    }
+    old = *current;
+    for (size_t i = 0; old != NULL && i < old->count; i++) {
+        sinter__file_block *root = old->blocks[i]->root;
+
+        if (--root->listed == 0) {
+            retire(home, root);
+        }
+    }
+    *current = next;
+    sinter__mutex_unlock(&home->mutex);
+    return old;
+}
+
+const sinter_file_set *
+sinter__file_set_acquire_current(sinter__file_home *home, const sinter_file_set *const *current)
+{
+    const sinter_file_set *set = NULL;
+
+    sinter__mutex_lock(&home->mutex);
+    set = *current;
+    set->state->uses++;
+    sinter__mutex_unlock(&home->mutex);
+    return set;
+}
+
+const sinter_file_set *
+sinter_file_set_acquire(const sinter_file_set *set)
+{
+    sinter__file_home *home = set->state->home;
+
+    sinter__mutex_lock(&home->mutex);
+    assert(set->state->uses > 0);
+    set->state->uses++;
+    sinter__mutex_unlock(&home->mutex);
+    return set;
+}
+
+void
+sinter_file_set_release(const sinter_file_set *set)
+{
+    sinter__file_home *home = NULL;
+    bool is_last = false;
+
+    if (set == NULL) {
+        return;
+    }
+    home = set->state->home;
+    sinter__mutex_lock(&home->mutex);
+    assert(set->state->uses > 0);
+    is_last = --set->state->uses == 0;
+    sinter__mutex_unlock(&home->mutex);
+    if (is_last) {
+        sinter__file_blocks_release(home, set->blocks, set->count);
+        sinter__free(home->env, set->state); /* the memory begins with it */
+        sinter__file_home_release(home);
+    }
+}
+
+const sinter_file_meta *
+sinter_file_set_files(const sinter_file_set *set, size_t *count_out)
+{
+    *count_out = set->count;
+    return set->files;
+}
+
+const sinter_level_run *
+sinter_file_set_runs(const sinter_file_set *set, size_t *count_out)
+{
+    *count_out = set->run_count;
+    return set->runs;
+}
+
+uint32_t
+sinter_file_set_num_levels(const sinter_file_set *set)
+{
+    return set->num_levels;
+}
+
+int32_t
+sinter_file_set_highest_level(const sinter_file_set *set)
+{
+    return set->count == 0 ? -1 : set->files[set->count - 1].level;
+}
+
+uint64_t
+sinter_file_set_bytes(const sinter_file_set *set)
+{
+    return set->bytes;
+}
