@@ -322,6 +322,7 @@ put_buckets(text *out, const copy *all, const bucket_metric *metric)
     const int size = snprintf(name, sizeof name, "sinter_bucket_%s", metric->name);
 
     assert(size > 0 && (size_t)size < sizeof name);
+    (void)size;
     put_head(out, name, metric->type, metric->help);
     for (size_t i = 0; i < all->bucket_count && out->status == SINTER_OK; i++) {
         const bucket_copy *bucket = &all->buckets[i];
