@@ -73,9 +73,9 @@ typedef struct sinter_listener {
     void (*task_end)(void *ctx, const sinter_event *event);
     void (*file_created)(void *ctx, const sinter_event *event);
     void (*file_deleted)(void *ctx, const sinter_event *event);
-    void (*spill_begin)(void *ctx, const sinter_event *event);
-    void (*spill_end)(void *ctx, const sinter_event *event);
-    void (*progress)(void *ctx, const sinter_event *event); /* bytes and records read so far */
+    void (*spill_begin)(void *ctx, const sinter_event *event); /* of a run; `file`: the directory */
+    void (*spill_end)(void *ctx, const sinter_event *event);   /* its bytes, records and time */
+    void (*progress)(void *ctx, const sinter_event *event);    /* bytes and records read so far */
     void (*log)(void *ctx, const sinter_event *event);
     void (*stall_begin)(void *ctx, const sinter_event *event); /* a writer waits; `text` says why */
     void (*stall_end)(void *ctx, const sinter_event *event);   /* after duration_ns */

@@ -1,5 +1,7 @@
 #include "merge/spill.h"
 
+#include "base/env.h"
+#include "base/listener.h"
 #include "merge/engine.h"
 #include "merge/spill_block.h"
 
@@ -16,6 +18,7 @@ struct sinter__spill {
     uint64_t bytes_before;  /* written to files that were given up */
     uint64_t writer_memory; /* what a writer takes however few rows it holds */
     uint64_t passes;
+    uint64_t records; /* of runs that were spilled */
 };
 
 sinter_status
@@ -111,6 +114,7 @@ write_run(sinter__spill *spill, sinter_reader *reader, bool has_versions,
         }
         while (input.state == SINTER__INPUT_ACTIVE) {
             SINTER__CHECK(sinter__spill_writer_add(&spill->writer, input.batch, input.row, err));
+            spill->records++;
             counters->records_in--; /* counted when it is read again; dropped rows stay counted */
             sinter__input_leave_row(&input, SINTER__INPUT_DRAINED);
         }
@@ -122,14 +126,23 @@ sinter_status
 sinter__spill_run(sinter__spill *spill, sinter_reader *reader, bool has_versions,
                   sinter_merge_counters *counters, sinter_error *err)
 {
-    const sinter_status st = write_run(spill, reader, has_versions, counters, err);
+    const int64_t begin_ns = sinter__now_ns(spill->env);
+    const uint64_t begin_bytes = sinter__spill_bytes(spill);
+    const uint64_t begin_records = spill->records;
+    sinter_event event = {.struct_size = (uint32_t)sizeof event, .file = spill->options.dir};
 
-    if (st != SINTER_OK) {
+    SINTER__TELL(spill->env->listener, spill_begin, &event);
+    event.status = write_run(spill, reader, has_versions, counters, err);
+    if (event.status == SINTER_OK) {
+        counters->spill_runs++;
+    } else {
         sinter__spill_writer_fini(&spill->writer); /* with the rows of the run */
-        return st;
     }
-    counters->spill_runs++;
-    return SINTER_OK;
+    event.bytes = sinter__spill_bytes(spill) - begin_bytes;
+    event.records = spill->records - begin_records;
+    event.duration_ns = sinter__now_ns(spill->env) - begin_ns;
+    SINTER__TELL(spill->env->listener, spill_end, &event);
+    return event.status;
 }
 
 /* ---- merging runs beforehand ---- */

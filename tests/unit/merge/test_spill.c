@@ -149,6 +149,86 @@ Test(merge_spill, the_smallest_runs_are_spilled_and_read_before_the_others_are_o
     }
 }
 
+/* What was told of spilling. */
+typedef struct spill_news {
+    unsigned begun;
+    unsigned ended;
+    unsigned failed;
+    uint64_t bytes;
+    uint64_t records;
+} spill_news;
+
+static void
+note_begin(void *ctx, const sinter_event *event)
+{
+    spill_news *news = ctx;
+
+    cr_assert_str_eq(event->file, SPILL_DIR);
+    cr_assert_eq(news->begun, news->ended, "one at a time");
+    news->begun++;
+}
+
+static void
+note_end(void *ctx, const sinter_event *event)
+{
+    spill_news *news = ctx;
+
+    news->ended++;
+    news->failed += event->status != SINTER_OK ? 1 : 0;
+    news->bytes += event->bytes;
+    news->records += event->records;
+}
+
+Test(merge_spill, each_run_that_is_spilled_is_told_with_its_size_also_when_it_fails)
+{
+    for (int is_failing = 0; is_failing < 2; is_failing++) {
+        spill_news news = {0};
+        const sinter_listener listener = {.struct_size = (uint32_t)sizeof listener,
+                                          .ctx = &news,
+                                          .spill_begin = note_begin,
+                                          .spill_end = note_end};
+        const sinter_fault_options rule = {
+            .struct_size = (uint32_t)sizeof rule, .kind = SINTER_FAULT_ENOSPC, .only_op = "append"};
+        uint64_t sizes[9];
+        size_t plan[9];
+        uint64_t spilled = 0;
+        test_rng rng = {7};
+        run_world world = {0};
+        spill_world w = {0};
+        merge_setup setup;
+        test_runs runs;
+        merged result;
+
+        spill_world_begin(&w, UINT64_MAX, 0);
+        w.env.listener = &listener;
+        dense_runs(&rng, 9, 40, 10, &runs);
+        for (size_t r = 0; r < 9; r++) {
+            sizes[r] = runs.items[r].count * 50;
+        }
+        for (size_t i = model_spill_plan(sizes, 9, 3, plan); i < 9; i++) {
+            spilled += runs.items[plan[i]].count;
+        }
+        spill_setup(&setup, &w, &world, &runs);
+        setup.options.spill_threshold = 3;
+        if (is_failing) {
+            sinter_io_fault_set(w.fault_io, &rule);
+        }
+        merge_run(&setup, &runs, &result);
+        cr_expect_eq(result.status, is_failing ? SINTER_E_NO_SPACE : SINTER_OK);
+        cr_expect_eq(news.begun, news.ended);
+        if (is_failing) {
+            cr_expect(news.ended == 1 && news.failed == 1);
+        } else {
+            cr_expect(news.ended == result.counters.spill_runs && news.failed == 0);
+            cr_expect_eq(news.records, spilled);
+            cr_expect_eq(news.bytes, result.counters.spilled_bytes);
+        }
+        merged_fini(&result);
+        test_runs_fini(&runs);
+        spill_world_end(&w, 7);
+    }
+}
+
 Test(merge_spill, without_a_directory_nothing_is_spilled)
 {
     test_rng rng = {1};
