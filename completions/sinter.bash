@@ -26,9 +26,9 @@ _sinter() {
     ingest)
         options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
     compact)
-        options="--output-level --max-level --unit --full --drop-delete --base-dir --result --catalog-out --rate --threads --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --result --catalog-out --rate --threads --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
     plan)
-        options="--output-level --max-level --unit --full --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
     scan)
         options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     get)

@@ -466,7 +466,7 @@ typedef struct sinter_compact_task {
     /** Told now and then on a working thread, one at a time, what was read so far; NULL: nobody. */
     void (*progress)(void *ctx, uint64_t bytes, uint64_t records);
     void *progress_ctx;
-    const char *name; /* the text of events of this task; NULL: none */
+    const char *name; /* the bucket in events of this task; NULL: none */
     uint64_t job_id;  /* the id in these events */
 } sinter_compact_task;
 

@@ -110,6 +110,99 @@ pick_full(const cli_source *source, cli_task *out)
 }
 
 static int
+set_drop_delete(const cli_task_arguments *args, const cli_source *source, sinter_compact_task *task)
+{
+    const bool is_safe = sinter_unit_drops_deletes(source->files->files, source->files->file_count,
+                                                   task->output_level, false, false);
+
+    task->drop_delete = is_safe && args->drop_delete != CLI_DROP_NO;
+    if (args->drop_delete == CLI_DROP_YES && !is_safe) {
+        return cli_fail(CLI_EXIT_USAGE,
+                        "--drop-delete yes: files lie below level %" PRId32
+                        ", so that records which were deleted would come back",
+                        task->output_level);
+    }
+    return CLI_EXIT_OK;
+}
+
+static sinter_status
+ask_strategy(cli *session, const cli_source *source, const sinter_file_set *set, sinter_pick *pick,
+             sinter_error *err)
+{
+    const sinter_env *env = &session->boot;
+    sinter_pick_request request = {
+        .struct_size = (uint32_t)sizeof request,
+        .num_levels = sinter_file_set_num_levels(set),
+        .now_ms = env->clock.wall_ms(env->clock.ctx),
+        .local_hour = env->clock.local_hour(env->clock.ctx),
+    };
+    sinter_strategy *strategy = NULL;
+    sinter_status st;
+
+    request.runs = sinter_file_set_runs(set, &request.run_count);
+    (void)sinter_file_set_files(set, &request.file_count);
+    st = sinter_strategy_create(env, &source->options, NULL, &strategy, err);
+    if (st == SINTER_OK) {
+        st = sinter_strategy_pick(strategy, &request, pick, err);
+    }
+    sinter_strategy_destroy(strategy);
+    return st;
+}
+
+/* Give the task the picked files; a lone one that lies in the output level already is nothing. */
+static void
+use_pick(const sinter_pick *pick, const cli_source *source, const sinter_file_set *set,
+         cli_task *out)
+{
+    size_t count = 0;
+    const sinter_file_meta *files = sinter_file_set_files(set, &count);
+
+    out->task.output_level = pick->output_level;
+    for (size_t i = 0; i < pick->member_count; i++) {
+        size_t position = 0;
+
+        /* The set is about to go; the document's own entry stays. */
+        (void)find_file(source, files[pick->members[i]].file_name, &position);
+        out->files[i] = source->files->files[position];
+    }
+    out->task.files = out->files;
+    if (pick->member_count != 1 || out->files[0].level != pick->output_level) {
+        out->task.count = pick->member_count;
+    }
+}
+
+/* What the strategy picks by the options. */
+static int
+pick_auto(cli *session, const cli_task_arguments *args, const cli_source *source, cli_task *out)
+{
+    const sinter_levels_options options = {.struct_size = (uint32_t)sizeof options,
+                                           .num_levels = (uint32_t)out->task.max_level + 1};
+    sinter_pick pick = {.struct_size = (uint32_t)sizeof pick};
+    sinter_levels *levels = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st;
+
+    pick.members = cli_alloc(source->files->file_count, sizeof *pick.members);
+    st = sinter_levels_create(&session->boot, &options, source->files->files,
+                              source->files->file_count, &levels, &err);
+    if (st == SINTER_OK) {
+        st = ask_strategy(session, source, sinter_levels_current(levels), &pick, &err);
+    }
+    if (st == SINTER_OK) {
+        use_pick(&pick, source, sinter_levels_current(levels), out);
+    }
+    sinter_levels_destroy(levels);
+    free(pick.members);
+    (void)snprintf(out->pick_text, sizeof out->pick_text, "%s", pick.text);
+    out->reason_code = sinter_pick_rule_code((sinter_pick_rule)pick.rule);
+    out->reason_text = out->pick_text;
+    if (st != SINTER_OK && st != SINTER_END) {
+        return cli_fail_status(st, &err);
+    }
+    return set_drop_delete(args, source, &out->task);
+}
+
+static int
 pick(cli *session, const cli_task_arguments *args, const cli_source *source, cli_task *out)
 {
     size_t stated_count = 0;
@@ -117,10 +210,13 @@ pick(cli *session, const cli_task_arguments *args, const cli_source *source, cli
     size_t *unit;
     int code;
 
-    if (args->unit != NULL && args->full) {
-        return cli_fail(CLI_EXIT_USAGE, "--unit and --full exclude each other");
+    if ((args->unit != NULL) + args->full + args->automatic > 1) {
+        return cli_fail(CLI_EXIT_USAGE, "--unit, --full and --auto exclude each other");
     }
     out->files = cli_alloc(source->files->file_count, sizeof *out->files);
+    if (args->automatic) {
+        return pick_auto(session, args, source, out);
+    }
     if (args->unit == NULL && (args->full || !is_stated)) {
         return pick_full(source, out);
     }
@@ -147,22 +243,6 @@ set_levels(const cli_task_arguments *args, const cli_source *source, sinter_comp
                             task->max_level);
         }
         task->output_level = (int32_t)args->output_level.value;
-    }
-    return CLI_EXIT_OK;
-}
-
-static int
-set_drop_delete(const cli_task_arguments *args, const cli_source *source, sinter_compact_task *task)
-{
-    const bool is_safe = sinter_unit_drops_deletes(source->files->files, source->files->file_count,
-                                                   task->output_level, false, false);
-
-    task->drop_delete = is_safe && args->drop_delete != CLI_DROP_NO;
-    if (args->drop_delete == CLI_DROP_YES && !is_safe) {
-        return cli_fail(CLI_EXIT_USAGE,
-                        "--drop-delete yes: files lie below level %" PRId32
-                        ", so that records which were deleted would come back",
-                        task->output_level);
     }
     return CLI_EXIT_OK;
 }
@@ -194,6 +274,14 @@ void
 cli_task_fini(cli_task *task)
 {
     free(task->files);
+}
+
+void
+cli_nothing_print(const cli_task *task)
+{
+    const bool has_text = task->pick_text[0] != '\0';
+
+    printf("nothing to do%s%s\n", has_text ? ": " : "", task->pick_text);
 }
 
 void

@@ -16,6 +16,7 @@ typedef struct cli_task_arguments {
     cli_number max_level;
     int32_t drop_delete; /* CLI_DROP_* */
     bool full;
+    bool automatic;
 } cli_task_arguments;
 
 enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
@@ -51,6 +52,13 @@ enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
          NULL,                                                                                    \
          NULL,                                                                                    \
          "Pick all files, whatever the document's unit says."},                                   \
+        {"auto",                                                                                  \
+         0,                                                                                       \
+         CLI_FLAG,                                                                                \
+         CLI_TASK_FIELD(automatic),                                                               \
+         NULL,                                                                                    \
+         NULL,                                                                                    \
+         "Pick what is due by the options num-sorted-run.* and compaction.*; often nothing is."}, \
         {"drop-delete",                                                                           \
          0,                                                                                       \
          CLI_CHOICE,                                                                              \
@@ -70,7 +78,8 @@ typedef struct cli_task {
     sinter_file_meta *files; /* the unit's */
     const char *reason_code; /* of the pick */
     const char *reason_text;
-    bool is_empty; /* there is nothing to do */
+    char pick_text[192]; /* of a strategy's pick */
+    bool is_empty;       /* there is nothing to do */
 } cli_task;
 
 /** Pick the unit and check it. @return an exit code; cli_task_fini() in any case */
@@ -80,6 +89,10 @@ cli_task_init(cli *session, const cli_task_arguments *args, const cli_source *so
 
 void
 cli_task_fini(cli_task *task);
+
+/** Say that there is nothing to do, and what the strategy says to that, if it was asked. */
+void
+cli_nothing_print(const cli_task *task);
 
 /** A table of the files that a result decided on: action, reason. */
 void

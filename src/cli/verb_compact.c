@@ -216,7 +216,7 @@ put_summary(const compact_job *job)
     size_t count = 0;
 
     if (job->task.is_empty) {
-        puts("nothing to do");
+        cli_nothing_print(&job->task);
         return;
     }
     cli_decisions_print(job->result, false);

@@ -53,7 +53,7 @@ put_plan(const cli_source *source, const cli_task *task, const sinter_partition 
     cli_decisions_total total;
 
     if (task->is_empty) {
-        puts("nothing to do");
+        cli_nothing_print(task);
         return;
     }
     printf("%zu %s to level %" PRId32 " of %" PRId32 " (%s: %s); deletes are %s\n",

@@ -169,6 +169,9 @@ run(flush *self, sinter_error *err)
     SINTER__CHECK(
         sinter__merge_counters_check(&counters, sinter__rolling_writer_rows(self->writer), err));
     SINTER__CHECK(sinter__rolling_writer_sync(self->writer, err));
+    if (self->config->accept != NULL) {
+        SINTER__CHECK(self->config->accept(self->config->accept_ctx, self->result, err));
+    }
     sinter__rolling_writer_keep(self->writer);
     add_spilling(self->buffer, &counters);
     sinter__merge_counters_add(&self->result->counters.merge, &counters);

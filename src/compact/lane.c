@@ -63,7 +63,7 @@ tell_progress(const sinter__lane_group *group, uint64_t bytes, uint64_t records)
 {
     const sinter_event event = {.struct_size = (uint32_t)sizeof event,
                                 .job_id = group->job_id,
-                                .text = group->name,
+                                .bucket = group->name,
                                 .bytes = bytes,
                                 .records = records};
 

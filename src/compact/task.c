@@ -384,7 +384,7 @@ report(const sinter_env *env, const sinter_compact_task *task, const sinter_comp
 {
     const sinter_event event = {.struct_size = (uint32_t)sizeof event,
                                 .job_id = task->job_id,
-                                .text = task->name,
+                                .bucket = task->name,
                                 .bytes = result->counters.bytes_written,
                                 .records = result->counters.merge.records_out,
                                 .duration_ns = result->counters.wall_us * 1000,

@@ -80,6 +80,10 @@ typedef struct sinter__flush_config {
     int32_t sort_engine;
     bool (*is_cancelled)(void *ctx); /* asked now and then; NULL: never */
     void *cancel_ctx;
+    /** The files are complete: take them over. A failure is that of the flush. NULL: nobody has to
+     *  know of them. */
+    sinter_status (*accept)(void *ctx, const sinter_compact_result *result, sinter_error *err);
+    void *accept_ctx;
 } sinter__flush_config;
 
 /**

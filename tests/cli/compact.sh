@@ -81,6 +81,23 @@ has "$err" .sst
 s 2 compact dir --unit nothing.sst
 has "$err" "holds no file 'nothing.sst'"
 s 2 compact dir --unit "$oldest" --full
+s 2 compact dir --auto --full
+has "$err" "exclude each other"
+
+# what is due by the options: three runs of level 0 are none, or all that there is
+rm -rf dir && cp -r copy dir
+s 0 compact dir --auto
+has "$out" "nothing to do: "
+has "$out" "3 runs"
+state_before=$(state dir)
+s 0 plan dir --auto --num-sorted-run.compaction-trigger 2 --json
+same "$(json 'd["output_level"], len(d["files"])' <<<"$out")" '[2, 3]'
+same "$(state dir)" "$state_before"
+s 0 compact dir --auto --num-sorted-run.compaction-trigger 2
+has "$out" "rewritten"
+same "$(view dir)" "$before"
+s 0 compact dir --auto --num-sorted-run.compaction-trigger 2
+has "$out" "nothing to do: "
 s 2 compact dir --output-level 9
 has "$err" "highest level is 5"
 same "$(view dir)" "$before"

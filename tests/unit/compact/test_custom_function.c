@@ -242,7 +242,7 @@ note_event(void *ctx, const sinter_event *event)
     told *t = ctx;
 
     cr_expect_eq(event->job_id, 42);
-    cr_expect_str_eq(event->text, "dt=1/bucket-0");
+    cr_expect_str_eq(event->bucket, "dt=1/bucket-0");
     t->events++;
 }
 

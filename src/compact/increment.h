@@ -1,0 +1,46 @@
+/*
+ * What a write path has done since its last commit (spec/compaction.md 15.4).
+ */
+#ifndef SINTER_COMPACT_INCREMENT_H
+#define SINTER_COMPACT_INCREMENT_H
+
+#include "compact/meta_list.h"
+#include "sinter/merge_tree.h"
+
+struct sinter_increment {
+    sinter_env env; /* a copy: allocator only */
+    sinter__meta_list new_files;
+    sinter__meta_list compact_before;
+    sinter__meta_list compact_after;
+    int64_t max_sequence;
+};
+
+/** An increment in place, empty. Release with sinter__increment_fini(). */
+void
+sinter__increment_init(sinter_increment *increment, const sinter_env *env);
+
+void
+sinter__increment_fini(sinter_increment *increment);
+
+/**
+ * Note what a compaction did, so that a chain of compactions collapses to its net effect.
+ *
+ * @param gone      called for each file that an earlier compaction of this increment made and this
+ *                  one replaced: nobody will name it
+ * @return          SINTER_OK; SINTER_E_NOMEM: nothing was noted, and it can be tried again
+ */
+sinter_status
+sinter__increment_note(sinter_increment *increment, const sinter_compact_result *result,
+                       void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
+                       sinter_error *err);
+
+/** Is `file`, which the increment names, one that somebody else names too, or will: an input of an
+ *  earlier commit that was upgraded? */
+bool
+sinter__increment_is_upgraded(const sinter_increment *increment, const sinter_file_meta *file);
+
+/** Move everything to `target`, which is empty. */
+void
+sinter__increment_move(sinter_increment *source, sinter_increment *target);
+
+#endif

@@ -1,0 +1,564 @@
+/*
+ * The write path of a bucket: buffer, flush, wait, commit (spec/compaction.md 15.3, 15.4).
+ *
+ *     write -> buffer -> flush -> level-0 files -> levels -> compaction -> levels
+ *                                     |                          |
+ *                                 new files              before and after       -> increment
+ *
+ * Invariant: a file that lies in the levels is named by the caller's catalog, by an increment that
+ * was handed over, or by `pending`; close removes those that only `pending` names.
+ */
+#include "sinter/merge_tree.h"
+
+#include <assert.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/listener.h"
+#include "compact/increment.h"
+#include "compact/load.h"
+#include "compact/manager.h"
+#include "compact/path.h"
+#include "compact/remove.h"
+#include "compact/section_merge.h"
+#include "compact/write_pool.h"
+
+struct sinter_merge_tree {
+    const sinter_env *env;
+    const sinter_compact_task *task;
+    sinter_manager *manager;
+    sinter__bucket_counters *counters; /* the manager's */
+    sinter__write_buffer *buffer;
+    sinter_write_pool *pool; /* NULL: the buffer has memory of its own */
+    sinter__pool_member member;
+    char *output_path;
+    sinter_increment pending;
+    sinter_compact_result *unnoted; /* taken, but memory ran out before `pending` knew of it */
+    int64_t last_sequence;
+    int64_t newest_schema;
+    uint32_t delta_commits; /* full-compaction.delta-commits; 0: none */
+    uint32_t commits;       /* since the last full compaction asked for by them */
+    bool force_compact;
+};
+
+/* ---- flush ---- */
+
+/* How the files of a flush are written. */
+static void
+configure_rolling(const sinter_merge_tree *tree, const sinter_compact_options *options,
+                  sinter__rolling_config *out)
+{
+    const sinter_compact_task *task = tree->task;
+
+    *out = (sinter__rolling_config){
+        .format = task->format != NULL ? task->format : sinter_format_sst(),
+        .write = {.struct_size = (uint32_t)sizeof out->write,
+                  .block_bytes = options->block_bytes,
+                  .codec = sinter_compact_codec_of_level(options, 0),
+                  .codec_level = options->codec_level,
+                  .filter_bits_per_key = options->filter_bits_per_key,
+                  .direct = options->direct,
+                  .schema_id = (uint32_t)tree->newest_schema,
+                  .key_types = task->key_types,
+                  .row_type = task->row_type,
+                  .blocks_beside = tree->env->executor.submit != NULL ? SINTER__BLOCKS_BESIDE : 0},
+        .dir = tree->output_path,
+        .meta_dir = task->output_dir,
+        .prefix = task->file_prefix != NULL ? task->file_prefix : "data-",
+        .target_bytes = options->target_file_bytes,
+        .target_rows = options->target_file_rows,
+        .schema_id = tree->newest_schema,
+        .file_source = SINTER_FILE_SOURCE_APPEND,
+    };
+}
+
+/* The files are there: let levels and increment know of all of them or, after a failure, of none.
+ */
+static sinter_status
+add_files(void *ctx, const sinter_compact_result *result, sinter_error *err)
+{
+    sinter_merge_tree *tree = ctx;
+    const sinter_file_list *files = sinter_compact_result_after(result);
+    sinter__meta_list *added = &tree->pending.new_files;
+    const size_t known = added->list.count;
+    uint64_t bytes = 0;
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < files->count && st == SINTER_OK; i++) {
+        st = sinter__meta_list_add(added, &files->files[i], err);
+        bytes += files->files[i].file_size;
+    }
+    if (st == SINTER_OK && files->count > 0) {
+        st = sinter__manager_add_files(tree->manager, files->files, files->count, err);
+    }
+    if (st != SINTER_OK) {
+        added->list.count = known;
+        return st;
+    }
+    sinter__count(&tree->counters->flushes, 1);
+    sinter__count(&tree->counters->flushed_bytes, bytes);
+    return SINTER_OK;
+}
+
+static void
+note_buffer(sinter_merge_tree *tree)
+{
+    sinter__gauge(&tree->counters->buffer_bytes, sinter__write_buffer_bytes(tree->buffer));
+    sinter__gauge(&tree->counters->spills, sinter__write_buffer_spills(tree->buffer));
+}
+
+/* Make files of the buffer, which is emptied when levels and increment know of them. */
+static sinter_status
+write_files(sinter_merge_tree *tree, sinter_error *err)
+{
+    sinter_compact_options options;
+    sinter__rolling_config rolling;
+    sinter__flush_config flush = {
+        .rolling = &rolling, .order = tree->task->order, .accept = add_files, .accept_ctx = tree};
+    sinter_compact_result *result = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(sinter__compact_options_load(tree->task->options, &options, err));
+    configure_rolling(tree, &options, &rolling);
+    flush.sort_engine = options.sort_engine;
+    SINTER__TRY(sinter__result_create(tree->env, NULL, 0, &result, err));
+    SINTER__TRY(sinter__merge_function_create(tree->env, tree->task->merge_function, &options,
+                                              &flush.function, err));
+    SINTER__TRY(sinter__write_buffer_flush(tree->buffer, &flush, result, err));
+    note_buffer(tree);
+out:
+    sinter__merge_function_destroy(flush.function);
+    sinter_compact_result_destroy(result);
+    return st;
+}
+
+/* ---- results ---- */
+
+static void
+file_is_gone(void *ctx, const sinter_file_meta *file)
+{
+    sinter_merge_tree *tree = ctx;
+
+    const sinter_status st =
+        sinter_levels_discard(sinter__manager_levels(tree->manager), file, NULL);
+
+    (void)st; /* what stays is an orphan, which cleaning removes */
+}
+
+static sinter_status
+note_unnoted(sinter_merge_tree *tree, sinter_error *err)
+{
+    if (tree->unnoted == NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__increment_note(&tree->pending, tree->unnoted, file_is_gone, tree, err));
+    sinter_compact_result_destroy(tree->unnoted);
+    tree->unnoted = NULL;
+    return SINTER_OK;
+}
+
+/* Take what the compaction has done; no result is no failure. */
+static sinter_status
+take_result(sinter_merge_tree *tree, bool wait, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(note_unnoted(tree, err));
+    st = sinter_manager_take_result(tree->manager, wait, &tree->unnoted, err);
+    return st == SINTER_OK ? note_unnoted(tree, err) : (st == SINTER_END ? SINTER_OK : st);
+}
+
+static void
+tell_stall(const sinter_merge_tree *tree, bool is_end, int64_t duration_ns)
+{
+    const sinter_event event = {
+        .struct_size = (uint32_t)sizeof event,
+        .bucket = sinter__manager_name(tree->manager),
+        .text = "more sorted runs than num-sorted-run.stop-trigger",
+        .records = sinter_levels_run_count(sinter__manager_levels(tree->manager)),
+        .duration_ns = duration_ns,
+    };
+
+    if (is_end) {
+        SINTER__TELL(tree->env->listener, stall_end, &event);
+    } else {
+        SINTER__TELL(tree->env->listener, stall_begin, &event);
+    }
+}
+
+/* The writer waits because there are too many runs. */
+static sinter_status
+stall(sinter_merge_tree *tree, sinter_error *err)
+{
+    const int64_t begin_ns = sinter__now_ns(tree->env);
+    int64_t waited_ns = 0;
+    sinter_status st = SINTER_OK;
+
+    sinter__count(&tree->counters->stalls, 1);
+    tell_stall(tree, false, 0);
+    st = take_result(tree, true, err);
+    waited_ns = sinter__now_ns(tree->env) - begin_ns;
+    sinter__count(&tree->counters->stall_ns, (uint64_t)waited_ns);
+    tell_stall(tree, true, waited_ns);
+    return st;
+}
+
+/* Start a compaction if one is due. A queue without room is no failure: the next call tries again.
+ */
+static sinter_status
+trigger(sinter_merge_tree *tree, bool full, sinter_error *err)
+{
+    const sinter_status st = sinter_manager_trigger(tree->manager, full, err);
+
+    return st == SINTER_END || (st == SINTER_E_BUSY && !full) ? SINTER_OK : st;
+}
+
+static sinter_status
+flush(sinter_merge_tree *tree, bool wait, bool full, sinter_error *err)
+{
+    bool must_stall = false;
+
+    if (sinter__write_buffer_rows(tree->buffer) > 0) {
+        must_stall = sinter_manager_should_wait_latest(tree->manager);
+        SINTER__CHECK(write_files(tree, err));
+    }
+    SINTER__CHECK(must_stall ? stall(tree, err) : take_result(tree, wait, err));
+    return trigger(tree, full, err);
+}
+
+sinter_status
+sinter_merge_tree_flush(sinter_merge_tree *tree, sinter_error *err)
+{
+    SINTER__REQUIRE(err, tree != NULL);
+    return flush(tree, false, false, err);
+}
+
+sinter_status
+sinter_merge_tree_compact(sinter_merge_tree *tree, bool full, sinter_error *err)
+{
+    SINTER__REQUIRE(err, tree != NULL);
+    return flush(tree, true, full, err);
+}
+
+/* ---- write ---- */
+
+/* Another tree of the pool needs memory: spill, or flush. */
+static sinter_status
+give_way(void *ctx, sinter_error *err)
+{
+    sinter_merge_tree *tree = ctx;
+    const sinter_status st = sinter__write_buffer_spill(tree->buffer, err);
+
+    return st == SINTER_END ? flush(tree, false, false, err) : st;
+}
+
+/* Bring the next record in; flush this buffer, or the pool's largest, until it has room. */
+static sinter_status
+put(sinter_merge_tree *tree, sinter_bytes key, uint8_t kind, sinter_bytes value, sinter_error *err)
+{
+    const int64_t sequence = tree->last_sequence + 1;
+    sinter_status st = SINTER_END;
+
+    for (;;) {
+        st = sinter__write_buffer_put(tree->buffer, key, sequence, kind, value, err);
+        if (st != SINTER_END) {
+            return st;
+        }
+        st = tree->pool != NULL ? sinter__write_pool_make_room(tree->pool, err)
+                                : flush(tree, false, false, err);
+        if (st == SINTER_END) {
+            return SINTER__ERR(err, SINTER_E_TOO_LARGE,
+                               "a record of %zu bytes doesn't fit into the write pool",
+                               key.size + value.size);
+        }
+        SINTER__CHECK(st);
+    }
+}
+
+static sinter_status
+check_record(const sinter_merge_tree *tree, sinter_bytes key, uint8_t kind, sinter_bytes value,
+             sinter_error *err)
+{
+    SINTER__REQUIRE(err, kind <= SINTER_KIND_DELETE);
+    SINTER__REQUIRE(err, (key.data != NULL || key.size == 0));
+    SINTER__REQUIRE(err, (value.data != NULL || value.size == 0));
+    if (key.size > SINTER_KEY_BYTES_MAX || value.size > SINTER_VALUE_BYTES_MAX) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE,
+                           "a key of %zu and a value of %zu bytes; at most %llu and %llu are taken",
+                           key.size, value.size, (unsigned long long)SINTER_KEY_BYTES_MAX,
+                           (unsigned long long)SINTER_VALUE_BYTES_MAX);
+    }
+    if (tree->last_sequence == INT64_MAX) {
+        return SINTER__ERR(err, SINTER_E_OVERFLOW, "no sequence number is left after 2^63 - 1");
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter_merge_tree_write(sinter_merge_tree *tree, sinter_bytes key, uint8_t kind, sinter_bytes value,
+                        sinter_error *err)
+{
+    SINTER__REQUIRE(err, tree != NULL);
+    SINTER__CHECK(check_record(tree, key, kind, value, err));
+    SINTER__CHECK(put(tree, key, kind, value, err));
+    tree->last_sequence++;
+    sinter__count(&tree->counters->rows_written, 1);
+    sinter__count(&tree->counters->bytes_in, key.size + value.size);
+    note_buffer(tree);
+    return SINTER_OK;
+}
+
+/* ---- commit ---- */
+
+/* Flush, and compact as far as the options want it before a commit. */
+static sinter_status
+prepare(sinter_merge_tree *tree, bool wait, sinter_error *err)
+{
+    const bool full = tree->delta_commits > 0 && tree->commits + 1 >= tree->delta_commits;
+    const bool has_to_wait = wait || full || tree->force_compact;
+
+    SINTER__CHECK(flush(tree, wait || full, full, err));
+    if (!has_to_wait && sinter_manager_should_wait_prepare(tree->manager)) {
+        SINTER__CHECK(stall(tree, err));
+    } else {
+        SINTER__CHECK(take_result(tree, has_to_wait, err));
+    }
+    tree->commits = full ? 0 : tree->commits + 1;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter_merge_tree_prepare_commit(sinter_merge_tree *tree, bool wait, sinter_increment **out,
+                                 sinter_error *err)
+{
+    sinter_increment *increment = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, tree != NULL && out != NULL);
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(tree->env, increment, 1, err));
+    sinter__increment_init(increment, tree->env);
+    SINTER__TRY(prepare(tree, wait, err));
+    sinter__increment_move(&tree->pending, increment);
+    increment->max_sequence = tree->last_sequence;
+    *out = increment;
+    increment = NULL;
+out:
+    sinter_increment_destroy(increment);
+    return st;
+}
+
+sinter_status
+sinter_merge_tree_committed(sinter_merge_tree *tree, const sinter_increment *increment,
+                            sinter_error *err)
+{
+    const sinter_file_list *after = NULL;
+    const sinter_file_list *before = NULL;
+    sinter_status first_failure = SINTER_OK;
+
+    SINTER__REQUIRE(err, tree != NULL && increment != NULL);
+    after = sinter_increment_compact_after(increment);
+    before = sinter_increment_compact_before(increment);
+    for (size_t i = 0; i < before->count; i++) {
+        sinter_error *detail = first_failure == SINTER_OK ? err : NULL;
+        sinter_status st = SINTER_OK;
+
+        if (sinter__meta_list_find(after, before->files[i].file_name) == after->count) {
+            st = sinter_levels_discard(sinter__manager_levels(tree->manager), &before->files[i],
+                                       detail);
+        }
+        first_failure = first_failure == SINTER_OK ? st : first_failure;
+    }
+    return first_failure;
+}
+
+/* Remove files that only this increment names; go on after a failure and tell the first. */
+static sinter_status
+remove_files(const sinter_merge_tree *tree, const sinter_increment *increment, sinter_error *err)
+{
+    const sinter_file_list *lists[] = {&increment->new_files.list, &increment->compact_after.list};
+    sinter_status first_failure = SINTER_OK;
+
+    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            sinter_error *detail = first_failure == SINTER_OK ? err : NULL;
+            sinter_status st = SINTER_OK;
+
+            if (!sinter__increment_is_upgraded(increment, &lists[l]->files[i])) {
+                st = sinter__file_remove(tree->env, tree->task->base_dir, &lists[l]->files[i],
+                                         detail);
+            }
+            first_failure = first_failure == SINTER_OK ? st : first_failure;
+        }
+    }
+    return first_failure;
+}
+
+sinter_status
+sinter_merge_tree_discard(sinter_merge_tree *tree, const sinter_increment *increment,
+                          sinter_error *err)
+{
+    SINTER__REQUIRE(err, tree != NULL && increment != NULL);
+    return remove_files(tree, increment, err);
+}
+
+/* ---- the rest ---- */
+
+const sinter_file_set *
+sinter_merge_tree_acquire(sinter_merge_tree *tree)
+{
+    return sinter_manager_acquire(tree->manager);
+}
+
+void
+sinter_merge_tree_cancel(sinter_merge_tree *tree)
+{
+    sinter_manager_cancel(tree->manager);
+}
+
+sinter_manager *
+sinter_merge_tree_manager(sinter_merge_tree *tree)
+{
+    return tree->manager;
+}
+
+void
+sinter_merge_tree_metrics_get(const sinter_merge_tree *tree, sinter_bucket_metrics *out)
+{
+    sinter_manager_metrics_get(tree->manager, out);
+}
+
+/* ---- life ---- */
+
+/* What the restored files know: numbers go on behind the largest, new files follow the newest
+ * schema. */
+static void
+restore(sinter_merge_tree *tree, const sinter_merge_tree_config *config)
+{
+    tree->last_sequence = config->max_sequence < -1 ? -1 : config->max_sequence;
+    for (size_t i = 0; i < config->count; i++) {
+        const sinter_file_meta *file = &config->files[i];
+
+        if (file->row_count > 0 && file->max_sequence_number > tree->last_sequence) {
+            tree->last_sequence = file->max_sequence_number;
+        }
+        if (file->schema_id > tree->newest_schema) {
+            tree->newest_schema = file->schema_id;
+        }
+    }
+}
+
+static sinter_status
+make_buffer(sinter_merge_tree *tree, const sinter_compact_options *options, sinter_error *err)
+{
+    const sinter__write_buffer_config config = {
+        .memory = tree->pool != NULL ? sinter__write_pool_memory(tree->pool) : NULL,
+        .limit_bytes = options->write_buffer_bytes,
+        .spill_dir = options->write_buffer_spillable ? tree->output_path : NULL,
+        .spill_bytes_max =
+            options->write_buffer_disk_max != 0 ? options->write_buffer_disk_max : UINT64_MAX,
+        .spill_codec = options->spill_codec,
+        .spill_codec_level = options->spill_codec_level,
+    };
+
+    SINTER__CHECK(sinter__write_buffer_create(tree->env, &config, &tree->buffer, err));
+    sinter__gauge(&tree->counters->buffer_limit_bytes, options->write_buffer_bytes);
+    if (tree->pool != NULL) {
+        tree->member =
+            (sinter__pool_member){.buffer = tree->buffer, .give_way = give_way, .ctx = tree};
+        sinter__write_pool_enter(tree->pool, &tree->member);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+make_parts(sinter_merge_tree *tree, const sinter_merge_tree_config *config, sinter_error *err)
+{
+    const sinter_manager_config manager = {
+        .struct_size = (uint32_t)sizeof manager,
+        .needs_lookup = config->needs_lookup,
+        .keep_deletes = config->keep_deletes,
+        .name = config->name,
+        .task = config->task,
+        .strategy = config->strategy,
+        .scheduler = config->scheduler,
+        .files = config->files,
+        .count = config->count,
+    };
+    sinter_compact_options options;
+
+    SINTER__CHECK(sinter__compact_options_load(tree->task->options, &options, err));
+    tree->force_compact = options.commit_force_compact;
+    tree->delta_commits = options.full_delta_commits;
+    if (tree->newest_schema > UINT32_MAX) {
+        return SINTER__ERR(err, SINTER_E_OVERFLOW, "the schema id %lld is above 2^32 - 1",
+                           (long long)tree->newest_schema);
+    }
+    SINTER__CHECK(sinter__path_join(tree->env, tree->task->base_dir, tree->task->output_dir, NULL,
+                                    &tree->output_path, err));
+    SINTER__CHECK(sinter_manager_create(tree->env, &manager, &tree->manager, err));
+    tree->counters = sinter__manager_counters(tree->manager);
+    return make_buffer(tree, &options, err);
+}
+
+sinter_status
+sinter_merge_tree_open(const sinter_env *env, const sinter_merge_tree_config *given,
+                       sinter_merge_tree **out, sinter_error *err)
+{
+    sinter_merge_tree_config config = {.struct_size = (uint32_t)sizeof config, .max_sequence = -1};
+    sinter_merge_tree *tree = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, env->io != NULL && given != NULL);
+    SINTER__CHECK(
+        sinter__struct_load(&config, sizeof config, given, "sinter_merge_tree_config", err));
+    SINTER__REQUIRE(err, config.task != NULL && config.task->base_dir != NULL);
+    SINTER__REQUIRE(err, config.files != NULL || config.count == 0);
+    SINTER__TRY(SINTER__NEW(env, tree, 1, err));
+    tree->env = env;
+    tree->task = config.task;
+    tree->pool = config.pool;
+    sinter__increment_init(&tree->pending, env);
+    restore(tree, &config);
+    SINTER__TRY(make_parts(tree, &config, err));
+    *out = tree;
+    tree = NULL;
+out:
+    sinter_merge_tree_close(tree);
+    return st;
+}
+
+/* Files of a result that could not be noted are named by nobody else. */
+static void
+drop_unnoted(sinter_merge_tree *tree)
+{
+    if (tree->unnoted != NULL) {
+        const sinter_status st =
+            sinter_compact_result_discard(tree->env, tree->unnoted, tree->task->base_dir, NULL);
+
+        (void)st; /* what stays is an orphan, which cleaning removes */
+        sinter_compact_result_destroy(tree->unnoted);
+    }
+}
+
+void
+sinter_merge_tree_close(sinter_merge_tree *tree)
+{
+    if (tree != NULL) {
+        const sinter_env *env = tree->env;
+
+        if (tree->member.buffer != NULL) {
+            sinter__write_pool_leave(tree->pool, &tree->member);
+        }
+        drop_unnoted(tree);
+        sinter_manager_destroy(tree->manager);
+        /* A file that stays is an orphan, which cleaning removes. */
+        (void)remove_files(tree, &tree->pending, NULL);
+        sinter__write_buffer_destroy(tree->buffer);
+        sinter__increment_fini(&tree->pending);
+        sinter__free(env, tree->output_path);
+        sinter__free(env, tree);
+    }
+}
