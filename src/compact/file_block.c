@@ -79,6 +79,7 @@ sinter__file_block_create(const sinter_env *env, const sinter_file_meta *file,
     }
     pack_file(&to, file, &measured);
     SINTER__CHECK(sinter__alloc(env, sizeof *block + to.size, 1, (void **)&block, err));
+    assert(block != NULL);
     to.data = (uint8_t *)(block + 1);
     pack_file(&to, file, &block->meta);
     block->root = block;
