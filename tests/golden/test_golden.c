@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "golden.h"
+#include "bucket.h"
 #include "model/merge_harness.h"
 #include "sinter/compact.h"
 #include "sinter/io.h"
@@ -98,82 +98,18 @@ Test(golden, interval_partition)
     golden_run("interval_partition.jsonl", partition_case);
 }
 
-/** Records what a task asks for and answers with one made-up file. */
-typedef struct recorder {
-    json_t *actions;
+/** A task whose files know whether they have expired. */
+typedef struct expiry {
     const sinter_compact_task *task;
     const bool *is_expired;
-    size_t seen_before; /* upgrades up to here stand in `actions` */
-    unsigned outputs;
-} recorder;
-
-/* Upgrades are calls of nobody: they are read off the result, in its order. */
-static void
-record_upgrades(recorder *r, const sinter_compact_result *result)
-{
-    const sinter_file_list *after = sinter_compact_result_after(result);
-
-    for (; r->seen_before < after->count; r->seen_before++) {
-        const sinter_file_meta *file = &after->files[r->seen_before];
-
-        if (file->upgraded_from >= 0) {
-            json_array_append_new(r->actions,
-                                  json_pack("{s:s,s:i,s:s}", "op", "upgrade", "output_level",
-                                            (int)file->level, "file", file->file_name));
-        }
-    }
-}
-
-static sinter_status
-record_rewrite(void *ctx, const sinter_rewrite_request *request, sinter_compact_result *result,
-               sinter_error *err)
-{
-    recorder *r = ctx;
-    json_t *sections = json_array();
-    char name[32] = "";
-    sinter_file_meta made = {.struct_size = sizeof made,
-                             .level = request->output_level,
-                             .file_name = name,
-                             .row_count = 1,
-                             .upgraded_from = -1};
-
-    record_upgrades(r, result);
-    for (size_t s = 0; s < request->section_count; s++) {
-        json_t *runs = json_array();
-
-        for (size_t i = 0; i < request->sections[s].count; i++) {
-            json_array_append_new(runs, name_list(request->sections[s].runs[i].files,
-                                                  request->sections[s].runs[i].count));
-        }
-        json_array_append_new(sections, runs);
-    }
-    (void)snprintf(name, sizeof name, "out%u", r->outputs++);
-    json_array_append_new(r->actions, json_pack("{s:s,s:i,s:b,s:o,s:s}", "op", "rewrite",
-                                                "output_level", (int)request->output_level,
-                                                "drop_delete", (int)request->drop_delete,
-                                                "sections", sections, "output", name));
-    r->seen_before++;
-    return sinter_compact_result_add_after(result, &made, err);
-}
+} expiry;
 
 static bool
 file_expired(void *ctx, const sinter_file_meta *file)
 {
-    const recorder *r = ctx;
+    const expiry *e = ctx;
 
-    return r->is_expired[file - r->task->files];
-}
-
-static json_t *
-name_level_list(const sinter_file_list *files)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < files->count; i++) {
-        json_array_append_new(
-            list, json_pack("[s,i]", files->files[i].file_name, (int)files->files[i].level));
-    }
-    return list;
+    return e->is_expired[file - e->task->files];
 }
 
 static void
@@ -202,12 +138,12 @@ task_case(const char *id, const json_t *line)
     sinter_compact_task task;
     sinter_compact_result *result = NULL;
     sinter_error err = SINTER_ERROR_INIT;
-    recorder r = {.actions = json_array(), .task = &task};
-    const sinter_rewriter rewriter = {
-        .struct_size = sizeof rewriter, .ctx = &r, .rewrite = record_rewrite};
+    golden_recorder recorder = {.prefix = "out", .actions = json_array()};
+    const sinter_rewriter rewriter = golden_recorder_rewriter(&recorder);
+    expiry expired = {.task = &task};
 
     load_task_files(line, &files);
-    r.is_expired = files.is_expired;
+    expired.is_expired = files.is_expired;
     sinter_compact_options_init(&options);
     options.force_rewrite_all_files = golden_bool(line, "force_rewrite_all_files");
     options.small_file_ratio = 0; /* so that a limit of 0 is 0 */
@@ -220,17 +156,17 @@ task_case(const char *id, const json_t *line)
     task.drop_delete = golden_bool(line, "drop_delete");
     task.small_file_bytes = (uint64_t)golden_int(line, "min_file_size");
     task.is_expired = file_expired;
-    task.expire_ctx = &r;
+    task.expire_ctx = &expired;
     task.rewriter = &rewriter;
 
     cr_assert_eq(sinter_compact_task_run(sinter_env_default(), &task, &result, &err), SINTER_OK,
                  "%s: %s", id, err.text);
-    record_upgrades(&r, result);
-    golden_expect(id, "actions", golden_get(expected, "actions"), r.actions);
+    golden_recorder_upgrades(&recorder, result);
+    golden_expect(id, "actions", golden_get(expected, "actions"), recorder.actions);
     golden_expect(id, "before", golden_get(expected, "before"),
-                  name_level_list(sinter_compact_result_before(result)));
+                  golden_names_and_levels(sinter_compact_result_before(result)));
     golden_expect(id, "after", golden_get(expected, "after"),
-                  name_level_list(sinter_compact_result_after(result)));
+                  golden_names_and_levels(sinter_compact_result_after(result)));
     sinter_compact_result_destroy(result);
     files_free(&files);
 }

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bucket.h"
 #include "compact/strategy.h"
-#include "golden.h"
-#include "sinter/levels.h"
 
 TestSuite(golden_strategies, .timeout = 200);
 
@@ -190,47 +189,10 @@ Test(golden_strategies, early_full)
     golden_run("early_full.jsonl", early_full_case);
 }
 
-enum { FILES_MAX = 256 };
-
-/** Files of a case; strings are the case's. */
-typedef struct file_table {
-    sinter_file_meta files[FILES_MAX];
-    uint8_t keys[FILES_MAX][2][4];
-    bool is_expired[FILES_MAX];
-    size_t count;
-} file_table;
-
-/* An INT as its key bytes (spec/key-encoding.md). */
-static sinter_bytes
-int_key(int64_t value, uint8_t out[4])
-{
-    const uint32_t bits = (uint32_t)(int32_t)value ^ 0x80000000u;
-
-    for (size_t i = 0; i < 4; i++) {
-        out[i] = (uint8_t)(bits >> (24 - 8 * i));
-    }
-    return (sinter_bytes){out, 4};
-}
-
-static sinter_file_meta *
-add_file(file_table *table, const json_t *json)
-{
-    sinter_file_meta *file = &table->files[table->count];
-
-    cr_assert_lt(table->count, FILES_MAX);
-    *file = (sinter_file_meta){.struct_size = sizeof *file,
-                               .file_name = golden_text(json, "id"),
-                               .file_size = (uint64_t)golden_int(json, "size"),
-                               .row_count = 1,
-                               .upgraded_from = -1};
-    table->count++;
-    return file;
-}
-
 static bool
 file_expired(void *ctx, const sinter_file_meta *file)
 {
-    const file_table *table = ctx;
+    const golden_files *table = ctx;
 
     return table->is_expired[file - table->files];
 }
@@ -239,11 +201,11 @@ static void
 full_pick_case(const char *id, const json_t *line)
 {
     const json_t *runs = golden_get(line, "runs");
-    file_table *table = calloc(1, sizeof *table);
-    sinter_file_meta *picked = calloc(FILES_MAX, sizeof *picked);
+    golden_files *table = calloc(1, sizeof *table);
+    sinter_file_meta *picked = calloc(GOLDEN_FILES_MAX, sizeof *picked);
     sinter_compact_options options;
     sinter_compact_task task;
-    json_t *names = json_array();
+    json_t *names = NULL;
 
     cr_assert(table != NULL && picked != NULL);
     for (size_t r = 0; r < json_array_size(runs); r++) {
@@ -254,7 +216,7 @@ full_pick_case(const char *id, const json_t *line)
             const json_t *json = json_array_get(files, f);
             const size_t place = table->count;
 
-            add_file(table, json)->level = (int32_t)golden_int(run, "level");
+            golden_files_add(table, json)->level = (int32_t)golden_int(run, "level");
             table->is_expired[place] = golden_bool(json, "expired");
         }
     }
@@ -268,9 +230,7 @@ full_pick_case(const char *id, const json_t *line)
     task.expire_ctx = table;
     cr_assert_eq(sinter_compact_task_pick_full(&task, table->files, table->count, picked, NULL),
                  SINTER_OK, "%s", id);
-    for (size_t i = 0; i < task.count; i++) {
-        json_array_append_new(names, json_string(task.files[i].file_name));
-    }
+    names = golden_names(task.files, task.count);
     golden_expect(id, "pick", golden_get(line, "expect"),
                   task.count == 0
                       ? json_null()
@@ -284,67 +244,6 @@ full_pick_case(const char *id, const json_t *line)
 Test(golden_strategies, full_pick)
 {
     golden_run("full_pick.jsonl", full_pick_case);
-}
-
-static void
-load_level_files(const json_t *list, file_table *out)
-{
-    out->count = 0;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *json = json_array_get(list, i);
-        sinter_file_meta *file = add_file(out, json);
-
-        file->level = (int32_t)golden_int(json, "level");
-        file->min_sequence_number = golden_int(json, "min_seq");
-        file->max_sequence_number = golden_int(json, "max_seq");
-        file->creation_time_ms = golden_int(json, "created_ms");
-        file->min_key = int_key(golden_int(json, "min"), out->keys[i][0]);
-        file->max_key = int_key(golden_int(json, "max"), out->keys[i][1]);
-    }
-}
-
-static json_t *
-names_of(const sinter_file_meta *files, size_t count)
-{
-    json_t *names = json_array();
-
-    for (size_t i = 0; i < count; i++) {
-        json_array_append_new(names, json_string(files[i].file_name));
-    }
-    return names;
-}
-
-/* The state as a case has it. */
-static json_t *
-state_of(const sinter_levels *levels)
-{
-    const sinter_file_set *set = sinter_levels_current(levels);
-    const uint32_t num_levels = sinter_file_set_num_levels(set);
-    json_t *level0 = json_array();
-    json_t *above = json_array();
-    size_t run_count = 0;
-    const sinter_level_run *runs = sinter_file_set_runs(set, &run_count);
-    size_t count = 0;
-    const sinter_file_meta *files = sinter_file_set_files(set, &count);
-
-    for (uint32_t i = 1; i < num_levels; i++) {
-        json_array_append_new(above, json_array());
-    }
-    for (size_t r = 0; r < run_count; r++) {
-        json_t *names = names_of(runs[r].files, runs[r].count);
-
-        if (runs[r].level == 0) {
-            json_array_extend(level0, names);
-            json_decref(names);
-        } else {
-            json_array_set_new(above, (size_t)runs[r].level - 1, names);
-        }
-    }
-    return json_pack("{s:i,s:o,s:o,s:i,s:i,s:I,s:o}", "number_of_levels", (int)num_levels, "level0",
-                     level0, "levels_from_1", above, "number_of_sorted_runs",
-                     (int)sinter_levels_run_count(levels), "non_empty_highest_level",
-                     (int)sinter_file_set_highest_level(set), "total_file_size",
-                     (json_int_t)sinter_file_set_bytes(set), "all_files", names_of(files, count));
 }
 
 static void
@@ -365,14 +264,14 @@ static void
 level_op(const char *id, const json_t *op, sinter_levels *levels, json_t *dropped)
 {
     const json_t *expected = golden_get(op, "expect");
-    file_table *before = calloc(1, sizeof *before);
-    file_table *after = calloc(1, sizeof *after);
+    golden_files *before = calloc(1, sizeof *before);
+    golden_files *after = calloc(1, sizeof *after);
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
 
     cr_assert(before != NULL && after != NULL);
-    load_level_files(golden_get(op, "before"), before);
-    load_level_files(golden_get(op, "after"), after);
+    golden_files_load(before, golden_get(op, "before"));
+    golden_files_load(after, golden_get(op, "after"));
     json_array_clear(dropped);
     st = sinter_levels_update(levels, before->files, before->count, after->files, after->count,
                               &err);
@@ -382,7 +281,7 @@ level_op(const char *id, const json_t *op, sinter_levels *levels, json_t *droppe
         json_t *state = NULL;
 
         cr_assert_eq(st, SINTER_OK, "%s: %s", id, err.text);
-        state = state_of(levels);
+        state = golden_state(sinter_levels_current(levels));
         json_object_set(state, "dropped", dropped);
         golden_expect(id, "state", expected, state);
     }
@@ -395,7 +294,7 @@ levels_case(const char *id, const json_t *line)
 {
     const json_t *expected = golden_get(line, "expect_init");
     const json_t *ops = golden_get(line, "ops");
-    file_table *files = calloc(1, sizeof *files);
+    golden_files *files = calloc(1, sizeof *files);
     json_t *dropped = json_array();
     const sinter_levels_options options = {.struct_size = sizeof options,
                                            .num_levels = (uint32_t)golden_int(line, "num_levels"),
@@ -406,14 +305,14 @@ levels_case(const char *id, const json_t *line)
     sinter_status st = SINTER_OK;
 
     cr_assert_not_null(files);
-    load_level_files(golden_get(line, "init"), files);
+    golden_files_load(files, golden_get(line, "init"));
     st = sinter_levels_create(sinter_env_default(), &options, files->files, files->count, &levels,
                               &err);
     if (json_object_get(expected, "error") != NULL) {
         cr_expect_eq(st, SINTER_E_INVALID, "%s: %s", id, sinter_status_name(st));
     } else {
         cr_assert_eq(st, SINTER_OK, "%s: %s", id, err.text);
-        golden_expect(id, "state at first", expected, state_of(levels));
+        golden_expect(id, "state at first", expected, golden_state(sinter_levels_current(levels)));
     }
     for (size_t i = 0; i < json_array_size(ops); i++) {
         char name[128];
