@@ -46,7 +46,9 @@ typedef struct sinter_bucket_metrics {
     /* writers */
     uint64_t stalls;
     uint64_t stall_ns;
-    uint64_t reserved[8];
+    uint64_t slowdowns; /* times that a flush took longer, to let the compaction come up */
+    uint64_t slowdown_ns;
+    uint64_t reserved[6];
 } sinter_bucket_metrics;
 
 /** Bytes written to disk per byte flushed: 1 without compaction; 0 before the first flush. */

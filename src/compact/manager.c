@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/env.h"
+#include "base/listener.h"
 #include "compact/load.h"
 #include "compact/result.h"
 #include "compact/scheduler.h"
@@ -30,6 +31,7 @@ typedef struct running_task {
 
 /* What of the options matters to a manager. */
 typedef struct manager_limits {
+    uint32_t trigger;
     uint32_t stop_trigger;
     uint32_t num_levels;
     uint32_t open_files_max;
@@ -157,6 +159,16 @@ run_task(void *ctx, const sinter_env *env)
 
     assert(run->result == NULL);
     run->status = sinter_compact_task_run(env, &run->task, &run->result, &run->err);
+    if (run->status != SINTER_OK && run->status != SINTER_E_CANCELLED) {
+        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                    .bucket = manager->name,
+                                    .job_id = run->task.job_id,
+                                    .file = run->err.file,
+                                    .text = run->err.text,
+                                    .status = run->status};
+
+        SINTER__TELL(env->listener, background_error, &event);
+    }
     sinter__count(&manager->counters.compact_ns, (uint64_t)(sinter__now_ns(env) - begin_ns));
     return run->status;
 }
@@ -517,6 +529,21 @@ sinter_manager_should_wait_prepare(const sinter_manager *manager)
                                                  (uint64_t)manager->limits.stop_trigger + 1;
 }
 
+double
+sinter__manager_pressure(const sinter_manager *manager)
+{
+    const size_t runs = sinter_levels_run_count(manager->levels);
+    const manager_limits *limits = &manager->limits;
+
+    if (manager->scheduler == NULL || atomic_load(&manager->job.state) != SINTER__JOB_RUNNING ||
+        runs <= limits->trigger || limits->is_write_only) {
+        return 0;
+    }
+    return runs > limits->stop_trigger ? 1
+                                       : (double)(runs - limits->trigger) /
+                                             (double)(limits->stop_trigger - limits->trigger + 1);
+}
+
 const sinter_file_set *
 sinter_manager_acquire(sinter_manager *manager)
 {
@@ -565,6 +592,7 @@ load_limits(sinter_manager *manager, sinter_compact_options *options, sinter_err
     SINTER__CHECK(sinter__compact_options_load(manager->task->options, options, err));
     manager->needs_lookup = manager->needs_lookup || sinter_compact_needs_lookup(options);
     manager->limits = (manager_limits){
+        .trigger = options->num_sorted_run_trigger,
         .stop_trigger = sinter_compact_stop_trigger(options),
         .num_levels = sinter_compact_num_levels(options),
         .open_files_max = options->open_files_max,

@@ -12,6 +12,11 @@ sinter_status
 sinter__manager_add_files(sinter_manager *manager, const sinter_file_meta *files, size_t count,
                           sinter_error *err);
 
+/** How far the bucket is on its way from the compaction trigger, 0, to the stop trigger, 1, while a
+ *  compaction is being run by another thread; 0 when none is. */
+double
+sinter__manager_pressure(const sinter_manager *manager);
+
 /** The levels, for retiring files that nobody may hold any more. */
 sinter_levels *
 sinter__manager_levels(const sinter_manager *manager);

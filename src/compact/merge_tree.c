@@ -23,6 +23,11 @@
 #include "compact/section_merge.h"
 #include "compact/write_pool.h"
 
+enum {
+    SLOWDOWN_NS_MAX = 1000 * 1000 * 1000, /* a full buffer waits no longer */
+    SLOWDOWN_SLICE_NS = 1000 * 1000
+};
+
 struct sinter_merge_tree {
     const sinter_env *env;
     const sinter_compact_task *task;
@@ -36,6 +41,7 @@ struct sinter_merge_tree {
     sinter_compact_result *unnoted; /* taken, but memory ran out before `pending` knew of it */
     int64_t last_sequence;
     int64_t newest_schema;
+    int64_t last_flush_ns;  /* when the buffer was last emptied */
     uint32_t delta_commits; /* full-compaction.delta-commits; 0: none */
     uint32_t commits;       /* since the last full compaction asked for by them */
     bool force_compact;
@@ -242,6 +248,45 @@ sinter_merge_tree_compact(sinter_merge_tree *tree, bool full, sinter_error *err)
 
 /* ---- write ---- */
 
+/*
+ * A full buffer was flushed and the compaction doesn't keep up: give it some of the time that
+ * filling the buffer took, the more the nearer the stop trigger is. So writers become slower before
+ * they have to stand still.
+ */
+static void
+slow_down(sinter_merge_tree *tree)
+{
+    const sinter_env *env = tree->env;
+    const int64_t begin_ns = sinter__now_ns(env);
+    const int64_t filled_ns = begin_ns - tree->last_flush_ns;
+    const int64_t left_ns = filled_ns < SLOWDOWN_NS_MAX ? filled_ns : SLOWDOWN_NS_MAX;
+    int64_t now_ns = begin_ns;
+    double pressure = 0;
+
+    if (env->clock.sleep_ns == NULL) {
+        return;
+    }
+    while ((pressure = sinter__manager_pressure(tree->manager)) > 0 &&
+           (double)(now_ns - begin_ns) < pressure * (double)left_ns) {
+        sinter__sleep_ns(env, SLOWDOWN_SLICE_NS);
+        now_ns = sinter__now_ns(env);
+    }
+    if (now_ns > begin_ns) {
+        sinter__count(&tree->counters->slowdowns, 1);
+        sinter__count(&tree->counters->slowdown_ns, (uint64_t)(now_ns - begin_ns));
+    }
+    tree->last_flush_ns = now_ns;
+}
+
+/* The buffer is full. */
+static sinter_status
+make_room(sinter_merge_tree *tree, sinter_error *err)
+{
+    SINTER__CHECK(flush(tree, false, false, err));
+    slow_down(tree);
+    return SINTER_OK;
+}
+
 /* Another tree of the pool needs memory: spill, or flush. */
 static sinter_status
 give_way(void *ctx, sinter_error *err)
@@ -249,7 +294,7 @@ give_way(void *ctx, sinter_error *err)
     sinter_merge_tree *tree = ctx;
     const sinter_status st = sinter__write_buffer_spill(tree->buffer, err);
 
-    return st == SINTER_END ? flush(tree, false, false, err) : st;
+    return st == SINTER_END ? make_room(tree, err) : st;
 }
 
 /* Bring the next record in; flush this buffer, or the pool's largest, until it has room. */
@@ -265,7 +310,7 @@ put(sinter_merge_tree *tree, sinter_bytes key, uint8_t kind, sinter_bytes value,
             return st;
         }
         st = tree->pool != NULL ? sinter__write_pool_make_room(tree->pool, err)
-                                : flush(tree, false, false, err);
+                                : make_room(tree, err);
         if (st == SINTER_END) {
             return SINTER__ERR(err, SINTER_E_TOO_LARGE,
                                "a record of %zu bytes doesn't fit into the write pool",
@@ -489,7 +534,8 @@ make_parts(sinter_merge_tree *tree, const sinter_merge_tree_config *config, sint
 
     SINTER__CHECK(sinter__compact_options_load(tree->task->options, &options, err));
     tree->force_compact = options.commit_force_compact;
-    tree->delta_commits = options.full_delta_commits;
+    /* Commits of a write-only bucket compact nothing. */
+    tree->delta_commits = options.write_only ? 0 : options.full_delta_commits;
     if (tree->newest_schema > UINT32_MAX) {
         return SINTER__ERR(err, SINTER_E_OVERFLOW, "the schema id %lld is above 2^32 - 1",
                            (long long)tree->newest_schema);
@@ -520,6 +566,7 @@ sinter_merge_tree_open(const sinter_env *env, const sinter_merge_tree_config *gi
     tree->env = env;
     tree->task = config.task;
     tree->pool = config.pool;
+    tree->last_flush_ns = sinter__now_ns(env);
     sinter__increment_init(&tree->pending, env);
     restore(tree, &config);
     SINTER__TRY(make_parts(tree, &config, err));

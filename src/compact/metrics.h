@@ -38,7 +38,9 @@
     X(uint64_t, last_output_bytes)      \
     X(int64_t, last_compaction_ms)      \
     X(uint64_t, stalls)                 \
-    X(uint64_t, stall_ns)
+    X(uint64_t, stall_ns)               \
+    X(uint64_t, slowdowns)              \
+    X(uint64_t, slowdown_ns)
 
 /** One atomic for each number that grows or changes. */
 typedef struct sinter__bucket_counters {
