@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { STREAM_BUFFER_BYTES = 256 * 1024 };
+enum { READ_BYTES = 256 * 1024 /* at once */ };
 
 /* In front of each record's key and value. */
 typedef struct record_head {
@@ -12,6 +13,8 @@ typedef struct record_head {
     uint32_t value_bytes;
     uint32_t is_delete;
 } record_head;
+
+enum { RECORD_BYTES_MAX = sizeof(record_head) + BENCH_KEY_BYTES_MAX + BENCH_VALUE_BYTES_MAX };
 
 static _Noreturn void
 fail(const char *what)
@@ -25,9 +28,10 @@ open_stream(ingest_stream *stream, const char *path, const char *mode)
 {
     memset(stream, 0, sizeof *stream);
     stream->file = fopen(path, mode);
-    stream->bytes = malloc(BENCH_KEY_BYTES_MAX + BENCH_VALUE_BYTES_MAX);
-    if (stream->file == NULL || stream->bytes == NULL ||
-        setvbuf(stream->file, NULL, _IOFBF, STREAM_BUFFER_BYTES) != 0) {
+    stream->bytes = malloc(RECORD_BYTES_MAX + READ_BYTES);
+    stream->at = stream->bytes;
+    stream->end = stream->bytes;
+    if (stream->file == NULL || stream->bytes == NULL) {
         fail(path);
     }
 }
@@ -57,29 +61,64 @@ ingest_stream_put(ingest_stream *stream, const bench_record *record)
     stream->records++;
 }
 
+/* Read on until so many bytes are there; false at the end of the file. */
+static bool
+fill(ingest_stream *stream, size_t wanted)
+{
+    size_t size = (size_t)(stream->end - stream->at);
+
+    memmove(stream->bytes, stream->at, size);
+    stream->at = stream->bytes;
+    while (size < wanted) {
+        const ssize_t got = read(fileno(stream->file), stream->bytes + size, READ_BYTES);
+
+        if (got < 0) {
+            fail("records");
+        }
+        size += (size_t)got;
+        stream->end = stream->bytes + size;
+        if (got == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+has(ingest_stream *stream, size_t wanted)
+{
+    return (size_t)(stream->end - stream->at) >= wanted || fill(stream, wanted);
+}
+
+static _Noreturn void
+refuse_file(void)
+{
+    fprintf(stderr, "records: the file is not one of records, or ends in the middle of one\n");
+    exit(1);
+}
+
 bool
 ingest_stream_next(ingest_stream *stream, bench_record *out)
 {
     record_head head;
-    size_t size = 0;
 
-    if (fread(&head, 1, sizeof head, stream->file) != sizeof head) {
-        if (ferror(stream->file)) {
-            fail("records");
+    if (!has(stream, sizeof head)) {
+        if (stream->at != stream->end) {
+            refuse_file();
         }
         return false;
     }
-    size = (size_t)head.key_bytes + head.value_bytes;
+    memcpy(&head, stream->at, sizeof head);
     if (head.key_bytes > BENCH_KEY_BYTES_MAX || head.value_bytes > BENCH_VALUE_BYTES_MAX ||
-        fread(stream->bytes, 1, size, stream->file) != size) {
-        fprintf(stderr, "records: the file ends in the middle of a record\n");
-        exit(1);
+        !has(stream, sizeof head + head.key_bytes + head.value_bytes)) {
+        refuse_file();
     }
-    out->key = stream->bytes;
+    out->key = stream->at + sizeof head;
     out->key_bytes = head.key_bytes;
-    out->value = stream->bytes + head.key_bytes;
+    out->value = out->key + head.key_bytes;
     out->value_bytes = head.value_bytes;
     out->is_delete = head.is_delete != 0;
+    stream->at += sizeof head + head.key_bytes + head.value_bytes;
     stream->records++;
     return true;
 }

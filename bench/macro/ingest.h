@@ -25,8 +25,10 @@ extern "C" {
 /** Records of a file, in the order in which they are to be written. */
 typedef struct ingest_stream {
     FILE *file;
-    uint64_t records; /* read so far */
-    uint8_t *bytes;   /* key, then value, of the last one */
+    uint64_t records; /* written or read so far */
+    uint8_t *bytes;   /* what is read and not yet taken lies between `at` and `end` */
+    uint8_t *at;
+    uint8_t *end;
 } ingest_stream;
 
 /** Begin to write such a file, or to read one; ends the program with a message when it can't. */
