@@ -5,7 +5,7 @@ PRESET ?= dev
 PREFIX ?= /usr/local
 CTEST = ctest --output-on-failure --no-tests=error
 
-.PHONY: all run test check asan tsan coverage lint fmt bench docs install dist ci torture mutants \
+.PHONY: all run test check asan tsan coverage lint fmt bench docs install dist ci torture soak mutants \
         fuzz aarch64 clean help
 
 all: ## configure and build (PRESET=dev)
@@ -55,9 +55,16 @@ dist: ## build the Debian package and the source archive into dist/
 ci: ## every check, as .ci/run has it; expects the tools to be there
 	sh tools/ci.sh
 
-torture: ## the property tests at 50 times their size, and the faults at full width
+torture: ## the property tests at 50 times their size, faults at full width, long soaks, 500 kills
 	$(MAKE) all PRESET=dev
 	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/dev -L "property|fault|merge|compact" --timeout 36000
+	$(MAKE) soak
+
+soak: ## ten minutes of bench/soak under each sanitizer, on files and in memory, and 500 kills
+	bench/soak/run --preset asan soak --seconds 600
+	bench/soak/run --preset tsan soak --seconds 600
+	bench/soak/run --preset asan soak --seconds 600 --memory-backend yes
+	bench/soak/run --preset dev crash --kills 500
 
 mutants: ## seed one-line faults; each must turn the tests red
 	python3 tools/mutants.py
