@@ -69,7 +69,7 @@ sinter_merge_tree_open(const sinter_env *env, const sinter_merge_tree_config *co
 
 /**
  * Cancel what runs, wait for it, release; takes NULL. Files that no increment has given away are
- * removed; so is what was written and not flushed.
+ * removed, each with the last set that lists it; so is what was written and not flushed.
  */
 SINTER_API void
 sinter_merge_tree_close(sinter_merge_tree *tree);
@@ -168,7 +168,8 @@ sinter_merge_tree_committed(sinter_merge_tree *tree, const sinter_increment *inc
                             sinter_error *err);
 
 /** The files as they are now, flushed rows only; release with sinter_file_set_release(). Any
- *  thread. A view over them is opened with sinter_view_open(). */
+ *  thread. A view over them is opened with sinter_view_open(). A set that outlives its tree is not
+ *  known to the next tree of the bucket, which removes what it retires. */
 SINTER_API const sinter_file_set *
 sinter_merge_tree_acquire(sinter_merge_tree *tree);
 

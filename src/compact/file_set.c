@@ -320,7 +320,7 @@ sinter__file_set_swap(sinter__file_home *home, const sinter_file_set **current,
     const sinter_file_set *old = NULL;
 
     sinter__mutex_lock(&home->mutex);
-    for (size_t i = 0; i < next->count; i++) {
+    for (size_t i = 0; next != NULL && i < next->count; i++) {
         sinter__file_block *root = next->blocks[i]->root;
 
         root->listed++;

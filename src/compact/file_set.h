@@ -57,8 +57,8 @@ sinter__file_set_create(sinter__file_home *home, sinter__file_block *const *bloc
 sinter__file_block *const *
 sinter__file_set_blocks(const sinter_file_set *set);
 
-/** Let `*current` (NULL: there is none yet) be `next`: the use of the one moves into it, that of
- * the other is the caller's. @return what it was */
+/** Let `*current` (NULL: there is none yet) be `next` (NULL: none any more): the use of the one
+ * moves into it, that of the other is the caller's. @return what it was */
 const sinter_file_set *
 sinter__file_set_swap(sinter__file_home *home, const sinter_file_set **current,
                       const sinter_file_set *next);

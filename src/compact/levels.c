@@ -3,6 +3,8 @@
  * the current one: so whoever acquires sees all of an update or nothing, and a failure changes
  * nothing.
  */
+#include "compact/levels.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,6 +377,12 @@ sinter_levels_destroy(sinter_levels *levels)
     }
 }
 
+void
+sinter__levels_abandon(sinter_levels *levels)
+{
+    sinter_file_set_release(sinter__file_set_swap(levels->home, &levels->current, NULL));
+}
+
 const sinter_file_set *
 sinter_levels_acquire(sinter_levels *levels)
 {
@@ -407,7 +415,9 @@ sinter_levels_discard(sinter_levels *levels, const sinter_file_meta *file, sinte
     SINTER__CHECK(sinter__file_meta_check(file, err));
     base_dir = sinter__file_home_base_dir(levels->home);
     SINTER__REQUIRE(err, base_dir != NULL);
-    files = sinter_file_set_files(levels->current, &count);
+    if (levels->current != NULL) {
+        files = sinter_file_set_files(levels->current, &count);
+    }
     for (size_t i = 0; i < count; i++) {
         if (strcmp(files[i].file_name, file->file_name) == 0) {
             return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,

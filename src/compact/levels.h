@@ -7,8 +7,8 @@
 #include "sinter/levels.h"
 
 /** The bucket ends: from here on the levels list nothing, so that each file may be discarded. Only
- *  sinter_levels_discard() and sinter_levels_destroy() may follow; sets that are held live on. Needs
- *  no memory. */
+ *  sinter_levels_discard() and sinter_levels_destroy() may follow; sets that are held live on.
+ * Needs no memory. */
 void
 sinter__levels_abandon(sinter_levels *levels);
 

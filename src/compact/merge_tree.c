@@ -16,6 +16,7 @@
 #include "base/env.h"
 #include "base/listener.h"
 #include "compact/increment.h"
+#include "compact/levels.h"
 #include "compact/load.h"
 #include "compact/manager.h"
 #include "compact/path.h"
@@ -577,16 +578,40 @@ out:
     return st;
 }
 
-/* Files of a result that could not be noted are named by nobody else. */
+static void
+drop_pending(sinter_merge_tree *tree, const sinter_file_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (!sinter__increment_is_upgraded(&tree->pending, &list->files[i])) {
+            file_is_gone(tree, &list->files[i]);
+        }
+    }
+}
+
+/* A result that could not be noted: nobody else names its new files. */
 static void
 drop_unnoted(sinter_merge_tree *tree)
 {
-    if (tree->unnoted != NULL) {
-        const sinter_status st =
-            sinter_compact_result_discard(tree->env, tree->unnoted, tree->task->base_dir, NULL);
+    const sinter_file_list *after = sinter_compact_result_after(tree->unnoted);
 
-        (void)st; /* what stays is an orphan, which cleaning removes */
-        sinter_compact_result_destroy(tree->unnoted);
+    for (size_t i = 0; i < after->count; i++) {
+        if (after->files[i].upgraded_from < 0) { /* else an input */
+            file_is_gone(tree, &after->files[i]);
+        }
+    }
+    sinter_compact_result_destroy(tree->unnoted);
+}
+
+/* Remove the files that no increment has given away, each with the last set that lists it. What
+ * stays after a failure is an orphan, which cleaning removes. */
+static void
+drop_all(sinter_merge_tree *tree)
+{
+    sinter__levels_abandon(sinter__manager_levels(tree->manager));
+    drop_pending(tree, &tree->pending.new_files.list);
+    drop_pending(tree, &tree->pending.compact_after.list);
+    if (tree->unnoted != NULL) {
+        drop_unnoted(tree);
     }
 }
 
@@ -599,10 +624,10 @@ sinter_merge_tree_close(sinter_merge_tree *tree)
         if (tree->member.buffer != NULL) {
             sinter__write_pool_leave(tree->pool, &tree->member);
         }
-        drop_unnoted(tree);
+        if (tree->manager != NULL) {
+            drop_all(tree);
+        }
         sinter_manager_destroy(tree->manager);
-        /* A file that stays is an orphan, which cleaning removes. */
-        (void)remove_files(tree, &tree->pending, NULL);
         sinter__write_buffer_destroy(tree->buffer);
         sinter__increment_fini(&tree->pending);
         sinter__free(env, tree->output_path);

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "compact/levels.h"
 #include "files.h"
 #include "sinter/io.h"
 #include "sinter/levels.h"
@@ -207,6 +208,32 @@ Test(compact_file_set, without_a_directory_nothing_is_removed)
                  SINTER_OK);
     cr_expect_eq(sinter_levels_discard(levels, &a, NULL), SINTER_E_INVALID);
     sinter_levels_destroy(levels);
+}
+
+Test(compact_file_set, files_of_a_bucket_that_ended_go_with_the_last_set_that_lists_them)
+{
+    held_files w;
+    const sinter_file_meta a = file_a(0);
+    const sinter_file_meta b = file_of("b", 1, "a", "m");
+    const sinter_file_set *held = NULL;
+
+    held_files_init(&w);
+    replace(&w, NULL, &a);
+    held = sinter_levels_acquire(w.levels);
+    replace(&w, &a, &b);
+    w.fault.fail_at = w.fault.calls; /* from here on the next one fails */
+    sinter__levels_abandon(w.levels);
+    cr_expect_eq(sinter_levels_discard(w.levels, &a, NULL), SINTER_OK);
+    cr_expect_eq(sinter_levels_discard(w.levels, &b, NULL), SINTER_OK, "listed no more");
+    cr_expect(!has_file(&w, "bucket/b"));
+    cr_expect(has_file(&w, "bucket/a"), "a set lists it");
+    sinter_levels_destroy(w.levels);
+    w.levels = NULL;
+    cr_expect(has_file(&w, "bucket/a"), "and outlives the levels");
+    sinter_file_set_release(held);
+    cr_expect(!has_file(&w, "bucket/a"));
+    cr_expect_eq(w.fault.calls, w.fault.fail_at);
+    held_files_fini(&w);
 }
 
 Test(compact_file_set, a_removal_needs_no_memory)
