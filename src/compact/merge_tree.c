@@ -45,7 +45,7 @@ struct sinter_merge_tree {
     int64_t last_flush_ns;  /* when the buffer was last emptied */
     uint32_t delta_commits; /* full-compaction.delta-commits; 0: none */
     uint32_t commits;       /* since the last full compaction asked for by them */
-    bool force_compact;
+    bool commit_waits;      /* for the compaction, whether the caller does or not */
 };
 
 /* ---- flush ---- */
@@ -361,7 +361,7 @@ static sinter_status
 prepare(sinter_merge_tree *tree, bool wait, sinter_error *err)
 {
     const bool full = tree->delta_commits > 0 && tree->commits + 1 >= tree->delta_commits;
-    const bool has_to_wait = wait || full || tree->force_compact;
+    const bool has_to_wait = wait || full || tree->commit_waits;
 
     SINTER__CHECK(flush(tree, wait || full, full, err));
     if (!has_to_wait && sinter_manager_should_wait_prepare(tree->manager)) {
@@ -534,7 +534,9 @@ make_parts(sinter_merge_tree *tree, const sinter_merge_tree_config *config, sint
     sinter_compact_options options;
 
     SINTER__CHECK(sinter__compact_options_load(tree->task->options, &options, err));
-    tree->force_compact = options.commit_force_compact;
+    tree->commit_waits =
+        options.commit_force_compact ||
+        (options.lookup_wait && (config->needs_lookup || sinter_compact_needs_lookup(&options)));
     /* Commits of a write-only bucket compact nothing. */
     tree->delta_commits = options.write_only ? 0 : options.full_delta_commits;
     if (tree->newest_schema > UINT32_MAX) {
