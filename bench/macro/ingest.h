@@ -55,7 +55,7 @@ typedef struct ingest_report {
     double written_s; /* until the last record was taken */
     double cpu_s;     /* user + system, all threads, until flushed and idle */
     double user_s;
-    double stall_s; /* the writer waited for compaction */
+    double stall_s; /* the writer was slowed down, or waited for compaction */
     double rss_mib; /* peak less that of the program at its start */
     double write_amplification;
     uint64_t records;

@@ -186,8 +186,8 @@ report_metrics(ingest_report *report, const sinter_merge_tree *tree)
     sinter_merge_tree_metrics_get(tree, &metrics);
     report->flushes = metrics.flushes;
     report->compactions = metrics.compactions_completed;
-    report->stalls = metrics.stalls;
-    report->stall_s = (double)metrics.stall_ns * 1e-9;
+    report->stalls = metrics.stalls + metrics.slowdowns;
+    report->stall_s = (double)(metrics.stall_ns + metrics.slowdown_ns) * 1e-9;
     report->write_amplification = sinter_bucket_write_amplification(&metrics);
     report->files = metrics.files;
     report->file_bytes = metrics.bytes;
