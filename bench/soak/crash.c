@@ -335,7 +335,7 @@ parse_one(const char *name, const char *value, options *out)
 int
 main(int argc, char **argv)
 {
-    options asked = {.kills = 500, .seed = 1, .least = UINT64_MAX, .dir = "/tmp"};
+    options asked = {.kills = 500, .seed = 1, .least = UINT64_MAX, .dir = getenv("TMPDIR")};
     char dir[DIR_ROOM];
     char command[COMMAND_ROOM];
     int result = 0;
@@ -353,7 +353,8 @@ main(int argc, char **argv)
     (void)snprintf(command, sizeof command, "%s --kills %" PRIu64 " --seed %" PRIu64, argv[0],
                    asked.kills, asked.seed);
     soak_command_set(command);
-    (void)snprintf(dir, sizeof dir, "%s/sinter-crash-XXXXXX", asked.dir);
+    (void)snprintf(dir, sizeof dir, "%s/sinter-crash-XXXXXX",
+                   asked.dir == NULL ? "/tmp" : asked.dir);
     if (mkdtemp(dir) == NULL) {
         perror(dir);
         return 2;

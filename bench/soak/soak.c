@@ -332,7 +332,7 @@ run_epoch(soak_world *world, double until, bool ends_dark, double began, amplifi
 static int
 run(const soak_options *options)
 {
-    const double epoch = (double)options->seconds / 8 < 15 ? (double)options->seconds / 8 : 15;
+    const double epoch = (double)options->seconds / 8 < 30 ? (double)options->seconds / 8 : 30;
     const double began = soak_seconds();
     const double end = began + (double)options->seconds;
     amplification last = {0};
@@ -425,7 +425,7 @@ main(int argc, char **argv)
                             .writers = 2,
                             .readers = 2,
                             .keys = 2000,
-                            .dir = "/tmp"};
+                            .dir = getenv("TMPDIR")};
     char dir[DIR_ROOM];
     char command[COMMAND_ROOM];
     int result = 0;
@@ -440,7 +440,8 @@ main(int argc, char **argv)
                    argv[0], options.seed, options.seconds, options.buckets, options.writers,
                    options.readers, options.keys, options.memory_backend ? "yes" : "no");
     soak_command_set(command);
-    (void)snprintf(dir, sizeof dir, "%s/sinter-soak-XXXXXX", options.dir);
+    (void)snprintf(dir, sizeof dir, "%s/sinter-soak-XXXXXX",
+                   options.dir == NULL ? "/tmp" : options.dir);
     if (!options.memory_backend && mkdtemp(dir) == NULL) {
         perror(dir);
         return 2;
