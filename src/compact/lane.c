@@ -275,6 +275,8 @@ sinter__lane_create(const sinter_env *env, const sinter__lane_config *config, si
     lane->group = config->group;
     lane->options = config->options;
     lane->merge.read.counters = &lane->read;
+    lane->merge.read.is_cancelled = is_cancelled;
+    lane->merge.read.cancel_ctx = lane;
     lane->merge.write = &lane->rolling.write;
     lane->merge.merge.is_cancelled = is_cancelled;
     lane->merge.merge.cancel_ctx = lane;

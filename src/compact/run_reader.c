@@ -112,6 +112,16 @@ options_for(const sinter__run *run, const sinter_file_meta *file)
     };
 }
 
+/* Many files are opened before the first row comes, and each takes reads. */
+static sinter_status
+check_cancelled(const sinter__read_config *config, sinter_error *err)
+{
+    if (config->is_cancelled != NULL && config->is_cancelled(config->cancel_ctx)) {
+        return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled before a file was opened");
+    }
+    return SINTER_OK;
+}
+
 /* Open a reader of one of the run's files. */
 static sinter_status
 open_reader_of(const run_reader *reader, const sinter_file_meta *file, bool is_ahead,
@@ -126,6 +136,7 @@ open_reader_of(const run_reader *reader, const sinter_file_meta *file, bool is_a
     assert(*path_out == NULL);
     assert(file->row_count > 0);
     options.begins_reading = is_ahead;
+    SINTER__CHECK(check_cancelled(config, err));
     SINTER__CHECK(sinter__path_of_file(reader->env, config->base_dir, file, path_out, err));
     st = config->format->open_reader(config->format->self, reader->env, *path_out, &options,
                                      inner_out, err);
@@ -485,6 +496,7 @@ sinter__run_measure(const sinter_env *env, const sinter__run *run, sinter_footpr
     for (size_t i = 0; i < run->count; i++) {
         sinter_footprint one = {.struct_size = (uint32_t)sizeof one};
 
+        SINTER__CHECK(check_cancelled(run->config, err));
         SINTER__CHECK(measure_file(env, run, run->files[i], &one, err));
         sinter__footprint_add(&all, &one);
     }

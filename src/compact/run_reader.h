@@ -29,6 +29,8 @@ typedef struct sinter__read_config {
     sinter_bytes begin_key; /* inclusive */
     sinter_bytes end_key;   /* exclusive */
     sinter__read_counters *counters;
+    bool (*is_cancelled)(void *ctx); /* asked before each file is opened; NULL: never */
+    void *cancel_ctx;
 } sinter__read_config;
 
 /** A run and what its files have in common with the others of the section. */
