@@ -199,8 +199,8 @@ refuse(const sinter__write_buffer *buffer, const sinter__new_row *row, sinter_er
 
     if (least > limit) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE,
-                           "a write buffer of %llu bytes can't hold a row of %zu: at least %llu "
-                           "are needed",
+                           "a write buffer of %llu bytes can't hold a row of %zu: "
+                           "write-buffer-size has to be at least %llu",
                            (unsigned long long)limit, row->key.size + row->value.size,
                            (unsigned long long)least);
     }
