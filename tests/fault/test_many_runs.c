@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "scenario.h"
+#include "sinter/manager.h"
 
 TestSuite(field_faults, .timeout = 800);
 
@@ -157,34 +158,14 @@ hash_file(const char *path, uint64_t hash)
     return hash;
 }
 
-/* Compact all runs; hash of what came out. */
+/* Hash of what came out, which is removed. */
 static uint64_t
-compact(many_runs *m, sinter_io *io, uint64_t budget, uint32_t open_files_max,
-        sinter_compact_counters *counters)
+hash_result(many_runs *m, sinter_compact_result *result, sinter_compact_counters *counters)
 {
-    sinter_env env = *sinter_env_default();
-    sinter_compact_result *result = NULL;
-    const sinter_file_list *after = NULL;
-    sinter_error err = SINTER_ERROR_INIT;
-    sinter_compact_options options;
-    sinter_compact_task task;
+    const sinter_file_list *after = sinter_compact_result_after(result);
     uint64_t hash = 0;
 
-    env.io = io;
-    sinter_compact_options_init(&options);
-    options.memory_bytes = budget;
-    options.open_files_max = open_files_max;
-    options.target_file_bytes = (uint64_t)2 << 20;
-    sinter_compact_task_init(&task);
-    task.output_level = 3;
-    task.files = m->files;
-    task.count = RUNS;
-    task.base_dir = m->dir;
-    task.options = &options;
-    cr_assert_eq(sinter_compact_task_run(&env, &task, &result, &err), SINTER_OK, "%s: %s",
-                 sinter_status_name(err.status), err.text);
     *counters = *sinter_compact_result_counters(result);
-    after = sinter_compact_result_after(result);
     for (size_t i = 0; i < after->count; i++) {
         char path[512];
 
@@ -193,6 +174,78 @@ compact(many_runs *m, sinter_io *io, uint64_t budget, uint32_t open_files_max,
         unlink(path);
     }
     sinter_compact_result_destroy(result);
+    return hash;
+}
+
+static void
+set_up_task(many_runs *m, sinter_compact_options *options, sinter_compact_task *task)
+{
+    sinter_compact_options_init(options);
+    options->target_file_bytes = (uint64_t)2 << 20;
+    sinter_compact_task_init(task);
+    task->output_level = 3;
+    task->files = m->files;
+    task->count = RUNS;
+    task->base_dir = m->dir;
+    task->options = options;
+}
+
+/* Compact all runs; hash of what came out. */
+static uint64_t
+compact(many_runs *m, sinter_io *io, uint64_t budget, uint32_t open_files_max,
+        sinter_compact_counters *counters)
+{
+    sinter_env env = *sinter_env_default();
+    sinter_compact_result *result = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_compact_options options;
+    sinter_compact_task task;
+
+    env.io = io;
+    set_up_task(m, &options, &task);
+    options.memory_bytes = budget;
+    options.open_files_max = open_files_max;
+    cr_assert_eq(sinter_compact_task_run(&env, &task, &result, &err), SINTER_OK, "%s: %s",
+                 sinter_status_name(err.status), err.text);
+    return hash_result(m, result, counters);
+}
+
+/* The same by a manager, on a scheduler that has so much for all of its tasks. */
+static uint64_t
+compact_managed(many_runs *m, sinter_io *io, sinter_compact_counters *counters)
+{
+    const sinter_scheduler_options limits = {.struct_size = sizeof limits,
+                                             .tasks_max = 2,
+                                             .memory_bytes = BUDGET_BYTES,
+                                             .open_files_max = OPEN_FILES_MAX};
+    sinter_env env = *sinter_env_default();
+    sinter_compact_options options;
+    sinter_compact_task task;
+    sinter_manager_config config = {.struct_size = sizeof config, .task = &task};
+    sinter_scheduler *scheduler = NULL;
+    sinter_manager *manager = NULL;
+    sinter_compact_result *result = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t hash = 0;
+
+    env.io = io;
+    set_up_task(m, &options, &task);
+    options.memory_bytes = BUDGET_BYTES;
+    options.open_files_max = OPEN_FILES_MAX;
+    cr_assert_eq(sinter_scheduler_create(&env, &limits, &scheduler, &err), SINTER_OK, "%s",
+                 err.text);
+    config.scheduler = scheduler;
+    config.files = m->files;
+    config.count = RUNS;
+    cr_assert_eq(sinter_manager_create(&env, &config, &manager, &err), SINTER_OK, "%s", err.text);
+    cr_expect(sinter_manager_should_wait_latest(manager));
+    cr_assert_eq(sinter_manager_trigger(manager, false, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(sinter_manager_take_result(manager, true, &result, &err), SINTER_OK, "%s: %s",
+                 sinter_status_name(err.status), err.text);
+    hash = hash_result(m, result, counters);
+    cr_expect_not(sinter_manager_should_wait_latest(manager));
+    sinter_manager_destroy(manager);
+    sinter_scheduler_destroy(scheduler);
     return hash;
 }
 
@@ -208,12 +261,30 @@ remove_runs(many_runs *m)
     cr_expect_eq(rmdir(m->dir), 0, "something was left in %s", m->dir);
 }
 
+static void
+expect_within_limits(const count_io *io, const sinter_compact_counters *counters, uint64_t base_kib)
+{
+    fprintf(stderr,
+            "%s: %llu runs spilled, %llu passes, %lld files open at most, budget peak %llu KiB, "
+            "resident %llu KiB over %llu\n",
+            sinter_io_name(io->inner), (unsigned long long)counters->merge.spill_runs,
+            (unsigned long long)counters->merge.spill_passes, (long long)io->open_files_max,
+            (unsigned long long)counters->memory_peak_bytes / 1024,
+            (unsigned long long)(peak_resident_kib() - base_kib), (unsigned long long)base_kib);
+    cr_expect_leq(io->open_files_max, OPEN_FILES_MAX);
+    cr_expect_leq(counters->memory_peak_bytes, BUDGET_BYTES);
+    cr_expect_geq(counters->merge.spill_runs, RUNS - OPEN_FILES_MAX);
+    if (!IS_SANITIZED) {
+        cr_expect_leq(peak_resident_kib() - base_kib, (BUDGET_BYTES >> 10) + BASE_MIB * 1024);
+    }
+}
+
 Test(field_faults, f22_five_hundred_runs_stay_within_memory_and_open_files)
 {
     static many_runs m;
-    static const sinter_io_kind kinds[] = {SINTER_IO_POSIX, SINTER_IO_URING};
+    static const sinter_io_kind kinds[] = {SINTER_IO_POSIX, SINTER_IO_URING, SINTER_IO_POSIX};
     sinter_compact_counters counters;
-    uint64_t hashes[2] = {0, 0};
+    uint64_t hashes[3] = {0, 0, 0};
     uint64_t base_kib = 0;
     sinter_io *io = NULL;
 
@@ -222,7 +293,7 @@ Test(field_faults, f22_five_hundred_runs_stay_within_memory_and_open_files)
         make_run(&m, r);
     }
     base_kib = peak_resident_kib();
-    for (size_t k = 0; k < 2; k++) {
+    for (size_t k = 0; k < 3; k++) {
         count_io counting;
 
         if (sinter_io_create(sinter_env_default(), kinds[k], NULL, &io, NULL) != SINTER_OK) {
@@ -230,23 +301,13 @@ Test(field_faults, f22_five_hundred_runs_stay_within_memory_and_open_files)
             continue;
         }
         count_io_init(&counting, io);
-        hashes[k] = compact(&m, &counting.base, BUDGET_BYTES, OPEN_FILES_MAX, &counters);
-        fprintf(stderr,
-                "%s: %llu runs spilled, %llu passes, %lld files open at most, budget peak %llu "
-                "KiB, resident %llu KiB over %llu\n",
-                sinter_io_name(io), (unsigned long long)counters.merge.spill_runs,
-                (unsigned long long)counters.merge.spill_passes, (long long)counting.open_files_max,
-                (unsigned long long)counters.memory_peak_bytes / 1024,
-                (unsigned long long)(peak_resident_kib() - base_kib), (unsigned long long)base_kib);
-        cr_expect_leq(counting.open_files_max, OPEN_FILES_MAX);
-        cr_expect_leq(counters.memory_peak_bytes, BUDGET_BYTES);
-        cr_expect_geq(counters.merge.spill_runs, RUNS - OPEN_FILES_MAX);
-        if (!IS_SANITIZED) {
-            cr_expect_leq(peak_resident_kib() - base_kib, (BUDGET_BYTES >> 10) + BASE_MIB * 1024);
-        }
+        hashes[k] = k == 2 ? compact_managed(&m, &counting.base, &counters)
+                           : compact(&m, &counting.base, BUDGET_BYTES, OPEN_FILES_MAX, &counters);
+        expect_within_limits(&counting, &counters, base_kib);
         sinter_io_destroy(io);
     }
     cr_expect_eq(hashes[0], hashes[1]);
+    cr_expect_eq(hashes[0], hashes[2], "a manager makes other records");
     cr_expect_eq(hashes[0], compact(&m, sinter_io_posix(), (uint64_t)4 << 30, 1000, &counters),
                  "other records than with unlimited memory");
     cr_expect_eq(counters.merge.spill_runs, 0);
