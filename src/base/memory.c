@@ -10,6 +10,7 @@
 void
 sinter__memory_init(sinter_memory *memory, sinter_memory *whole, uint64_t limit_bytes)
 {
+    assert(whole == NULL || whole->whole == NULL);
     memory->env = NULL;
     memory->whole = whole;
     memory->limit_bytes = limit_bytes == 0 ? UINT64_MAX : limit_bytes;
@@ -81,24 +82,29 @@ take(sinter_memory *memory, uint64_t bytes, sinter_error *err)
 sinter_status
 sinter_memory_reserve(sinter_memory *memory, uint64_t bytes, sinter_error *err)
 {
-    for (sinter_memory *budget = memory; budget != NULL; budget = budget->whole) {
-        const sinter_status st = take(budget, bytes, err);
+    sinter_status st = SINTER_OK;
 
+    if (memory == NULL) {
+        return SINTER_OK;
+    }
+    st = take(memory, bytes, err);
+    if (st == SINTER_OK && memory->whole != NULL) {
+        st = take(memory->whole, bytes, err);
         if (st != SINTER_OK) {
-            for (sinter_memory *share = memory; share != budget; share = share->whole) {
-                give_back(share, bytes);
-            }
-            return st;
+            give_back(memory, bytes);
         }
     }
-    return SINTER_OK;
+    return st;
 }
 
 void
 sinter_memory_release(sinter_memory *memory, uint64_t bytes)
 {
-    for (sinter_memory *budget = memory; budget != NULL; budget = budget->whole) {
-        give_back(budget, bytes);
+    if (memory != NULL) {
+        give_back(memory, bytes);
+        if (memory->whole != NULL) {
+            give_back(memory->whole, bytes);
+        }
     }
 }
 
