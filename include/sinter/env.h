@@ -80,7 +80,7 @@ typedef struct sinter_listener {
     void (*stall_begin)(void *ctx, const sinter_event *event); /* a writer waits; `text` says why */
     void (*stall_end)(void *ctx, const sinter_event *event);   /* after duration_ns */
     void (*slow_io)(void *ctx, const sinter_event *event);     /* `text`: the call, as "append" */
-    /** What failed in the background, where no call returns it at once; see `status`, `text`. */
+    /** A compaction failed: `status`, `text`, `file`. Taking its result tells it, too. */
     void (*background_error)(void *ctx, const sinter_event *event);
 } sinter_listener;
 

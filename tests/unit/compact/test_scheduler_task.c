@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compact/scheduler.h"
+#include "sinter/manager.h"
 #include "world.h"
 
 TestSuite(compact_scheduler_task, .timeout = 120);
@@ -168,4 +169,139 @@ Test(compact_scheduler_task, a_task_that_waits_for_the_rate_can_be_cancelled_at_
         cr_assert_eq(compaction_end(&c).cancelled, st == SINTER_OK ? 0 : 1);
     }
     cr_expect_gt(cancelled, 50);
+}
+
+/* ---- a manager's tasks ---- */
+
+typedef struct failure_news {
+    unsigned count;
+    uint64_t job_id;
+    char text[512];
+    char bucket[16];
+    sinter_manager *manager; /* to be cancelled by the listener; NULL: not */
+} failure_news;
+
+static void
+note_failure(void *ctx, const sinter_event *event)
+{
+    failure_news *news = ctx;
+
+    cr_assert_eq(event->status, SINTER_E_NO_SPACE);
+    news->count++;
+    news->job_id = event->job_id;
+    (void)strncpy(news->text, event->text, sizeof news->text - 1);
+    (void)strncpy(news->bucket, event->bucket, sizeof news->bucket - 1);
+}
+
+static void
+cancel_manager(void *ctx, const sinter_event *event)
+{
+    failure_news *news = ctx;
+
+    (void)event;
+    sinter_manager_cancel(news->manager);
+}
+
+/* A world, a scheduler over it whose io may fail, and a manager of all files. */
+typedef struct managed {
+    world w;
+    sinter_io *fault;
+    sinter_env env;
+    sinter_scheduler *scheduler;
+    sinter_manager *manager;
+    sinter_compact_task task;
+    sinter_listener listener;
+    failure_news news;
+} managed;
+
+static void
+managed_begin(managed *m)
+{
+    sinter_manager_config config = {.struct_size = (uint32_t)sizeof config, .name = "bucket-7"};
+    sinter_file_meta unit[4];
+
+    memset(m, 0, sizeof *m);
+    world_init(&m->w, false, NULL);
+    for (unsigned i = 0; i < 4; i++) {
+        (void)world_add_rows(&m->w, 0, i, 3, 300, (int64_t)i * 1000 + 1, 100);
+    }
+    m->listener = (sinter_listener){.struct_size = (uint32_t)sizeof m->listener,
+                                    .ctx = &m->news,
+                                    .background_error = note_failure};
+    m->env = m->w.env;
+    m->env.listener = &m->listener;
+    cr_assert_eq(sinter_io_fault_create(&m->w.env, m->w.io, NULL, &m->fault, NULL), SINTER_OK);
+    m->env.io = m->fault;
+    cr_assert_eq(sinter_scheduler_create(&m->env, NULL, &m->scheduler, NULL), SINTER_OK);
+    world_task(&m->w, NULL, 0, unit, &m->task);
+    m->task.files = NULL;
+    m->task.count = 0;
+    config.task = &m->task;
+    config.scheduler = m->scheduler;
+    config.files = m->w.files;
+    config.count = m->w.count;
+    cr_assert_eq(sinter_manager_create(&m->env, &config, &m->manager, NULL), SINTER_OK);
+}
+
+static void
+managed_end(managed *m)
+{
+    sinter_manager_destroy(m->manager);
+    sinter_scheduler_destroy(m->scheduler);
+    sinter_io_destroy(m->fault);
+    world_fini(&m->w);
+}
+
+Test(compact_scheduler_task, a_task_that_fails_is_told_with_its_bucket_and_again_with_its_result)
+{
+    const sinter_fault_options rule = {
+        .struct_size = (uint32_t)sizeof rule, .kind = SINTER_FAULT_ENOSPC, .only_op = "append"};
+    sinter_compact_result *result = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    static managed m;
+
+    managed_begin(&m);
+    sinter_io_fault_set(m.fault, &rule);
+    cr_assert_eq(sinter_manager_trigger(m.manager, true, NULL), SINTER_OK);
+    cr_expect_eq(sinter_manager_take_result(m.manager, true, &result, &err), SINTER_E_NO_SPACE);
+    cr_expect_eq(m.news.count, 1);
+    cr_expect_str_eq(m.news.bucket, "bucket-7");
+    cr_expect_str_eq(m.news.text, err.text);
+    cr_expect_eq(m.news.job_id, 1);
+    sinter_io_fault_set(m.fault, NULL);
+    cr_assert_eq(sinter_manager_trigger(m.manager, true, NULL), SINTER_OK);
+    cr_expect_eq(sinter_manager_take_result(m.manager, true, &result, &err), SINTER_OK);
+    cr_expect_eq(m.news.count, 1);
+    sinter_compact_result_destroy(result);
+    managed_end(&m);
+}
+
+/* Whatever it is told of, a listener may cancel the task that tells it. */
+Test(compact_scheduler_task, a_listener_may_cancel_the_task_of_its_manager)
+{
+    static const size_t callbacks[] = {
+        offsetof(sinter_listener, task_begin), offsetof(sinter_listener, file_created),
+        offsetof(sinter_listener, file_deleted), offsetof(sinter_listener, progress),
+        offsetof(sinter_listener, task_end)};
+
+    for (size_t i = 0; i < sizeof callbacks / sizeof callbacks[0]; i++) {
+        void (*callback)(void *, const sinter_event *) = cancel_manager;
+        sinter_compact_result *result = NULL;
+        sinter_status st = SINTER_OK;
+        size_t names = 0;
+        static managed m;
+
+        managed_begin(&m);
+        names = world_name_count(&m.w);
+        m.news.manager = m.manager;
+        memcpy((char *)&m.listener + callbacks[i], &callback, sizeof callback);
+        cr_assert_eq(sinter_manager_trigger(m.manager, true, NULL), SINTER_OK);
+        st = sinter_manager_take_result(m.manager, true, &result, NULL);
+        cr_assert(st == SINTER_OK || st == SINTER_END);
+        cr_expect_eq(result != NULL, st == SINTER_OK);
+        cr_expect(i != 0 || st == SINTER_END, "it can't have missed the first one");
+        cr_expect(st == SINTER_OK || world_name_count(&m.w) == names);
+        sinter_compact_result_destroy(result);
+        managed_end(&m);
+    }
 }
