@@ -243,10 +243,18 @@ put_head(text *out, const char *name, const char *type, const char *help)
     put_text(out, "\n");
 }
 
+static void
+put_one(text *out, const char *name, const char *type, const char *help, int64_t value, unit of)
+{
+    put_head(out, name, type, help);
+    put_text(out, name);
+    put_number(out, value, of);
+}
+
 /* ---- buckets ---- */
 
 typedef struct bucket_metric {
-    const char *name; /* without "sinter_bucket_" */
+    const char *name;
     const char *type;
     const char *help;
     unit of;
@@ -257,54 +265,62 @@ typedef struct bucket_metric {
 #define AT(field) offsetof(sinter_bucket_metrics, field), NULL
 
 static const bucket_metric bucket_metrics[] = {
-    {"sorted_runs", "gauge", "Sorted runs: files a point read may look into.", PLAIN, AT(runs)},
-    {"level0_files", "gauge", "Files in level 0.", PLAIN, AT(level0_files)},
-    {"files", "gauge", "Data files.", PLAIN, AT(files)},
-    {"size_bytes", "gauge", "Bytes of all data files.", PLAIN, AT(bytes)},
-    {"bottom_bytes", "gauge", "Bytes of files in the highest level.", PLAIN, AT(bottom_bytes)},
-    {"write_buffer_bytes", "gauge", "Bytes in the write buffer.", PLAIN, AT(buffer_bytes)},
-    {"write_buffer_limit_bytes", "gauge", "Bytes that the write buffer may hold.", PLAIN,
-     AT(buffer_limit_bytes)},
-    {"rows_written_total", "counter", "Rows given to the write buffer.", PLAIN, AT(rows_written)},
-    {"received_bytes_total", "counter", "Keys and values given to the write buffer.", PLAIN,
-     AT(bytes_in)},
-    {"flushes_total", "counter", "Flushes of the write buffer.", PLAIN, AT(flushes)},
-    {"flushed_bytes_total", "counter", "Bytes of files that were flushed.", PLAIN,
+    {"sinter_bucket_sorted_runs", "gauge", "Sorted runs: files a point read may look into.", PLAIN,
+     AT(runs)},
+    {"sinter_bucket_level0_files", "gauge", "Files in level 0.", PLAIN, AT(level0_files)},
+    {"sinter_bucket_files", "gauge", "Data files.", PLAIN, AT(files)},
+    {"sinter_bucket_size_bytes", "gauge", "Bytes of all data files.", PLAIN, AT(bytes)},
+    {"sinter_bucket_bottom_bytes", "gauge", "Bytes of files in the highest level.", PLAIN,
+     AT(bottom_bytes)},
+    {"sinter_bucket_write_buffer_bytes", "gauge", "Bytes in the write buffer.", PLAIN,
+     AT(buffer_bytes)},
+    {"sinter_bucket_write_buffer_limit_bytes", "gauge", "Bytes that the write buffer may hold.",
+     PLAIN, AT(buffer_limit_bytes)},
+    {"sinter_bucket_rows_written_total", "counter", "Rows given to the write buffer.", PLAIN,
+     AT(rows_written)},
+    {"sinter_bucket_received_bytes_total", "counter", "Keys and values given to the write buffer.",
+     PLAIN, AT(bytes_in)},
+    {"sinter_bucket_flushes_total", "counter", "Flushes of the write buffer.", PLAIN, AT(flushes)},
+    {"sinter_bucket_flushed_bytes_total", "counter", "Bytes of files that were flushed.", PLAIN,
      AT(flushed_bytes)},
-    {"spills_total", "counter", "Spills of the write buffer.", PLAIN, AT(spills)},
-    {"compactions_total", "counter", "Compactions submitted.", PLAIN, AT(compactions)},
-    {"compactions_completed_total", "counter", "Compactions with a result.", PLAIN,
+    {"sinter_bucket_spills_total", "counter", "Spills of the write buffer.", PLAIN, AT(spills)},
+    {"sinter_bucket_compactions_total", "counter", "Compactions submitted.", PLAIN,
+     AT(compactions)},
+    {"sinter_bucket_compactions_completed_total", "counter", "Compactions with a result.", PLAIN,
      AT(compactions_completed)},
-    {"compactions_failed_total", "counter", "Compactions that failed.", PLAIN,
+    {"sinter_bucket_compactions_failed_total", "counter", "Compactions that failed.", PLAIN,
      AT(compactions_failed)},
-    {"compactions_cancelled_total", "counter", "Compactions that were cancelled.", PLAIN,
-     AT(compactions_cancelled)},
-    {"compaction_read_bytes_total", "counter", "Bytes that compactions read.", PLAIN,
+    {"sinter_bucket_compactions_cancelled_total", "counter", "Compactions that were cancelled.",
+     PLAIN, AT(compactions_cancelled)},
+    {"sinter_bucket_compaction_read_bytes_total", "counter", "Bytes that compactions read.", PLAIN,
      AT(compact_read_bytes)},
-    {"compaction_written_bytes_total", "counter", "Bytes that compactions wrote.", PLAIN,
-     AT(compact_written_bytes)},
-    {"compaction_upgraded_bytes_total", "counter", "Bytes of files that changed their level only.",
-     PLAIN, AT(compact_upgraded_bytes)},
-    {"compaction_seconds_total", "counter", "Time of compactions.", NANOSECONDS, AT(compact_ns)},
-    {"records_superseded_total", "counter", "Older versions that compactions dropped.", PLAIN,
-     AT(records_superseded)},
-    {"records_deleted_total", "counter", "Deletes that compactions dropped.", PLAIN,
+    {"sinter_bucket_compaction_written_bytes_total", "counter", "Bytes that compactions wrote.",
+     PLAIN, AT(compact_written_bytes)},
+    {"sinter_bucket_compaction_upgraded_bytes_total", "counter",
+     "Bytes of files that changed their level only.", PLAIN, AT(compact_upgraded_bytes)},
+    {"sinter_bucket_compaction_seconds_total", "counter", "Time of compactions.", NANOSECONDS,
+     AT(compact_ns)},
+    {"sinter_bucket_records_superseded_total", "counter",
+     "Older versions that compactions dropped.", PLAIN, AT(records_superseded)},
+    {"sinter_bucket_records_deleted_total", "counter", "Deletes that compactions dropped.", PLAIN,
      AT(records_deleted)},
-    {"last_compaction_input_bytes", "gauge", "Input of the last compaction.", PLAIN,
+    {"sinter_bucket_last_compaction_input_bytes", "gauge", "Input of the last compaction.", PLAIN,
      AT(last_input_bytes)},
-    {"last_compaction_output_bytes", "gauge", "Output of the last compaction.", PLAIN,
+    {"sinter_bucket_last_compaction_output_bytes", "gauge", "Output of the last compaction.", PLAIN,
      AT(last_output_bytes)},
-    {"last_compaction_timestamp_seconds", "gauge",
+    {"sinter_bucket_last_compaction_timestamp_seconds", "gauge",
      "When the last compaction ended; 0 before the first.", MILLISECONDS, AT(last_compaction_ms)},
-    {"stalls_total", "counter", "Times that the writer waited.", PLAIN, AT(stalls)},
-    {"stall_seconds_total", "counter", "Time that the writer waited.", NANOSECONDS, AT(stall_ns)},
-    {"slowdowns_total", "counter", "Times that the writer was slowed.", PLAIN, AT(slowdowns)},
-    {"slowdown_seconds_total", "counter", "Time that the writer was slowed.", NANOSECONDS,
-     AT(slowdown_ns)},
-    {"write_amplification", "gauge", "Bytes written to disk per byte flushed.", THOUSANDTHS, 0,
-     sinter_bucket_write_amplification},
-    {"space_amplification", "gauge", "Bytes on disk per byte of the highest level.", THOUSANDTHS, 0,
-     sinter_bucket_space_amplification},
+    {"sinter_bucket_stalls_total", "counter", "Times that the writer waited.", PLAIN, AT(stalls)},
+    {"sinter_bucket_stall_seconds_total", "counter", "Time that the writer waited.", NANOSECONDS,
+     AT(stall_ns)},
+    {"sinter_bucket_slowdowns_total", "counter", "Times that the writer was slowed.", PLAIN,
+     AT(slowdowns)},
+    {"sinter_bucket_slowdown_seconds_total", "counter", "Time that the writer was slowed.",
+     NANOSECONDS, AT(slowdown_ns)},
+    {"sinter_bucket_write_amplification", "gauge", "Bytes written to disk per byte flushed.",
+     THOUSANDTHS, 0, sinter_bucket_write_amplification},
+    {"sinter_bucket_space_amplification", "gauge", "Bytes on disk per byte of the highest level.",
+     THOUSANDTHS, 0, sinter_bucket_space_amplification},
 };
 
 #undef AT
@@ -321,16 +337,11 @@ number_at(const sinter_bucket_metrics *bucket, size_t at)
 static void
 put_buckets(text *out, const copy *all, const bucket_metric *metric)
 {
-    char name[80];
-    const int size = snprintf(name, sizeof name, "sinter_bucket_%s", metric->name);
-
-    assert(size > 0 && (size_t)size < sizeof name);
-    (void)size;
-    put_head(out, name, metric->type, metric->help);
+    put_head(out, metric->name, metric->type, metric->help);
     for (size_t i = 0; i < all->bucket_count && out->status == SINTER_OK; i++) {
         const bucket_copy *bucket = &all->buckets[i];
 
-        put_text(out, name);
+        put_text(out, metric->name);
         put_text(out, "{bucket=\"");
         put_label(out, bucket->name);
         put_text(out, "\"}");
@@ -344,26 +355,40 @@ put_buckets(text *out, const copy *all, const bucket_metric *metric)
 /* ---- over all buckets (spec/compaction.md 17) ---- */
 
 typedef struct total {
-    const char *name; /* behind "sinter_max_" and "sinter_avg_" */
-    const char *help;
+    const char *most;
+    const char *average;
+    const char *most_help;
+    const char *average_help;
     size_t at;
     size_t of; /* not 0: in percent of that */
 } total;
 
+#define TOTAL(most, average, help, at, of)                       \
+    {                                                            \
+        most, average, "The most " help "; -1 without buckets.", \
+            "The average " help "; -1 without buckets.", at, of  \
+    }
+
 static const total totals[] = {
-    {"level0_file_count", "Files in level 0 of a bucket",
-     offsetof(sinter_bucket_metrics, level0_files), 0},
-    {"compaction_input_size_bytes", "Input of a bucket's last compaction",
-     offsetof(sinter_bucket_metrics, last_input_bytes), 0},
-    {"compaction_output_size_bytes", "Output of a bucket's last compaction",
-     offsetof(sinter_bucket_metrics, last_output_bytes), 0},
-    {"total_file_size_bytes", "Bytes of a bucket", offsetof(sinter_bucket_metrics, bytes), 0},
-    {"sort_buffer_used_bytes", "Bytes in a bucket's write buffer",
-     offsetof(sinter_bucket_metrics, buffer_bytes), 0},
-    {"sort_buffer_utilisation_percent", "How full a bucket's write buffer is",
-     offsetof(sinter_bucket_metrics, buffer_bytes),
-     offsetof(sinter_bucket_metrics, buffer_limit_bytes)},
+    TOTAL("sinter_max_level0_file_count", "sinter_avg_level0_file_count",
+          "files in level 0 of a bucket", offsetof(sinter_bucket_metrics, level0_files), 0),
+    TOTAL("sinter_max_compaction_input_size_bytes", "sinter_avg_compaction_input_size_bytes",
+          "input of a bucket's last compaction", offsetof(sinter_bucket_metrics, last_input_bytes),
+          0),
+    TOTAL("sinter_max_compaction_output_size_bytes", "sinter_avg_compaction_output_size_bytes",
+          "output of a bucket's last compaction",
+          offsetof(sinter_bucket_metrics, last_output_bytes), 0),
+    TOTAL("sinter_max_total_file_size_bytes", "sinter_avg_total_file_size_bytes",
+          "bytes of a bucket", offsetof(sinter_bucket_metrics, bytes), 0),
+    TOTAL("sinter_max_sort_buffer_used_bytes", "sinter_avg_sort_buffer_used_bytes",
+          "bytes in a bucket's write buffer", offsetof(sinter_bucket_metrics, buffer_bytes), 0),
+    TOTAL("sinter_max_sort_buffer_utilisation_percent",
+          "sinter_avg_sort_buffer_utilisation_percent", "percent of a bucket's write buffer in use",
+          offsetof(sinter_bucket_metrics, buffer_bytes),
+          offsetof(sinter_bucket_metrics, buffer_limit_bytes)),
 };
+
+#undef TOTAL
 
 static double
 part_of(const sinter_bucket_metrics *bucket, const total *what)
@@ -389,32 +414,14 @@ put_total(text *out, const copy *all, const total *what)
         most = value > most ? value : most;
         sum += value;
     }
-    for (int is_average = 0; is_average < 2; is_average++) {
-        char name[80];
-        char help[120];
-        double value = most;
-
-        if (is_average && all->bucket_count > 0) {
-            value = sum / (double)all->bucket_count;
-        }
-        (void)snprintf(name, sizeof name, "sinter_%s_%s", is_average ? "avg" : "max", what->name);
-        (void)snprintf(help, sizeof help, "%s, %s; -1 without buckets.", what->help,
-                       is_average ? "the average" : "the most");
-        put_head(out, name, "gauge", help);
-        put_text(out, name);
-        put_number(out, value < 0 ? -1 : thousandths(value), THOUSANDTHS);
-    }
+    put_one(out, what->most, "gauge", what->most_help, most < 0 ? -1 : thousandths(most),
+            THOUSANDTHS);
+    put_one(out, what->average, "gauge", what->average_help,
+            all->bucket_count == 0 ? -1 : thousandths(sum / (double)all->bucket_count),
+            THOUSANDTHS);
 }
 
 /* ---- the scheduler ---- */
-
-static void
-put_one(text *out, const char *name, const char *type, const char *help, int64_t value, unit of)
-{
-    put_head(out, name, type, help);
-    put_text(out, name);
-    put_number(out, value, of);
-}
 
 static void
 put_scheduler(text *out, const copy *all)

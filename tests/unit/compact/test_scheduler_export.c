@@ -218,6 +218,36 @@ Test(compact_scheduler_export, each_metric_is_described_once_and_its_lines_stand
     test_jobs_end(&jobs);
 }
 
+Test(compact_scheduler_export, the_page_about_metrics_names_them_all)
+{
+    static char doc[65536];
+    FILE *file = fopen(SINTER_METRICS_PAGE, "rb");
+    unsigned named = 0;
+    test_jobs jobs;
+    page out;
+
+    cr_assert_not_null(file, "%s", SINTER_METRICS_PAGE);
+    cr_assert_gt(fread(doc, 1, sizeof doc - 1, file), 1000);
+    (void)fclose(file);
+    test_jobs_init(&jobs);
+    test_jobs_begin(&jobs, NULL);
+    out = export_all(&jobs);
+    for (const char *at = strstr(out.text, "# TYPE "); at != NULL; at = strstr(at, "# TYPE ")) {
+        const size_t length = name_length(at + 7);
+        const size_t type_length = strcspn(at + 8 + length, "\n");
+        char row[160];
+
+        (void)snprintf(row, sizeof row, "| `%.*s` | %.*s |", (int)length, at + 7, (int)type_length,
+                       at + 8 + length);
+        cr_expect_not_null(strstr(doc, row), "not on the page: %s", row);
+        at += length;
+        named++;
+    }
+    cr_expect_gt(named, 50);
+    free(out.text);
+    test_jobs_end(&jobs);
+}
+
 Test(compact_scheduler_export, what_the_caller_does_not_take_ends_it)
 {
     test_jobs jobs;
