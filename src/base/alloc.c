@@ -2,6 +2,9 @@
 
 #include <assert.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE_BYTES = 4096, HUGE_PAGE_BYTES = 2 << 20 };
 
 sinter_status
 sinter__alloc(const sinter_env *env, size_t count, size_t size, void **out, sinter_error *err)
@@ -40,6 +43,23 @@ sinter__resize(const sinter_env *env, void **ptr, size_t count, size_t size, sin
     }
     *ptr = grown;
     return SINTER_OK;
+}
+
+void
+sinter__prefer_huge_pages(void *block, size_t bytes)
+{
+#if defined(MADV_HUGEPAGE)
+    /* Rounded outwards: the edges of blocks that lie side by side belong to one huge page. */
+    const size_t before = (size_t)((uintptr_t)block % PAGE_BYTES);
+    const size_t size = (before + bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+
+    if (bytes >= HUGE_PAGE_BYTES) {
+        (void)madvise((uint8_t *)block - before, size, MADV_HUGEPAGE);
+    }
+#else
+    (void)block;
+    (void)bytes;
+#endif
 }
 
 void

@@ -15,6 +15,11 @@ sinter__alloc(const sinter_env *env, size_t count, size_t size, void **out, sint
 sinter_status
 sinter__resize(const sinter_env *env, void **ptr, size_t count, size_t size, sinter_error *err);
 
+/** Ask the system to back a large block with huge pages, which cost less to get and to look up. A
+ *  hint, before it is filled. */
+void
+sinter__prefer_huge_pages(void *block, size_t bytes);
+
 /** Release; takes NULL. */
 void
 sinter__free(const sinter_env *env, const void *ptr);

@@ -14,7 +14,7 @@ enum {
     BATCH_BYTES = 64 << 10, /* of keys and values gathered at once */
     BATCH_ROWS = 4096,
     GATHERED_BYTES_MAX = 2 * BATCH_BYTES, /* more are not copied */
-    AHEAD_ROWS = 8,   /* so many rows are fetched into the cache before they are looked at */
+    AHEAD_ROWS = 32,  /* so many rows are fetched into the cache before they are looked at */
     LINE_BYTES = 64,  /* of the cache */
     COPY_BYTES = 32,  /* copied at once; rows and columns have so much behind them */
     SLACK_BYTES = 64, /* behind the last key and value */
@@ -82,6 +82,7 @@ fetch_ahead(const buffer_reader *self, size_t at)
 
         __builtin_prefetch(row);
         __builtin_prefetch(row + LINE_BYTES);
+        __builtin_prefetch(row + (size_t)2 * LINE_BYTES);
     }
 }
 

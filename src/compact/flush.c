@@ -188,6 +188,7 @@ sinter__write_buffer_flush(sinter__write_buffer *buffer, const sinter__flush_con
     sinter_status st = SINTER_OK;
 
     if (sinter__write_buffer_rows(buffer) == 0) {
+        sinter__write_buffer_clear(buffer); /* memory that was kept for more rows */
         return SINTER_OK;
     }
     assert(config->rolling->write.level == 0);

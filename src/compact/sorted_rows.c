@@ -11,11 +11,12 @@
 
 enum {
     DIGIT_BITS = 8,
-    DIGITS = 1 << DIGIT_BITS,
+    DIGITS = SINTER__ROW_DIGITS,
     PREFIX_BITS = 64,
     FEW_ROWS = 32,      /* are sorted by insertion */
     FEW_TIED_ROWS = 12, /* the same, where whole keys are compared */
-    ROUNDS_MAX = 8
+    ROUNDS_MAX = 8,
+    AHEAD_ROWS = 16 /* rows of a tie are fetched into the cache so many entries before */
 };
 
 size_t
@@ -183,6 +184,9 @@ shared_by_all(const sinter__row_entry *entries, size_t count, bool *are_equal_ou
     for (size_t i = 1; i < count; i++) {
         const sinter_bytes key = sinter__page_row_key(entries[i].row);
 
+        if (i + AHEAD_ROWS < count) {
+            __builtin_prefetch(entries[i + AHEAD_ROWS].row);
+        }
         shared = sinter__shared_start(first, key, key.size < shared ? key.size : shared);
         longest = key.size > longest ? key.size : longest;
     }
@@ -224,6 +228,15 @@ sort_tie(sinter__row_entry *entries, size_t count, unsigned round)
     }
 }
 
+static void
+fetch_tie(const sinter__row_entry *entries, size_t count, size_t at)
+{
+    if (at + 1 < count && entries[at].prefix == entries[at + 1].prefix) {
+        __builtin_prefetch(entries[at].row);
+        __builtin_prefetch(entries[at + 1].row);
+    }
+}
+
 /* Sort the rows that have the same prefix. */
 /* NOLINTNEXTLINE(misc-no-recursion): as above */
 static void
@@ -233,6 +246,7 @@ sort_ties(sinter__row_entry *entries, size_t count, unsigned round)
 
     for (size_t begin = 0; begin < count; begin = end) {
         end = begin + 1;
+        fetch_tie(entries, count, end + AHEAD_ROWS);
         while (end < count && entries[end].prefix == entries[begin].prefix) {
             end++;
         }
@@ -261,4 +275,57 @@ sinter__rows_sort(sinter__row_entry *entries, size_t count)
         sort_by_prefix(entries, count, PREFIX_BITS - DIGIT_BITS);
     }
     sort_ties(entries, count, 0);
+}
+
+void
+sinter__row_sorter_init(sinter__row_sorter *sorter)
+{
+    *sorter = (sinter__row_sorter){.is_in_order = true};
+}
+
+void
+sinter__row_sorter_count(sinter__row_sorter *sorter, const sinter__row_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sorter->is_in_order = sorter->is_in_order && entries[i].prefix >= sorter->last_prefix;
+        sorter->last_prefix = entries[i].prefix;
+        sorter->ends[digit_of(&entries[i], PREFIX_BITS - DIGIT_BITS)]++;
+    }
+    sorter->count += count;
+}
+
+void
+sinter__row_sorter_begin(sinter__row_sorter *sorter, sinter__row_entry *out)
+{
+    size_t sum = 0;
+
+    for (size_t digit = 0; digit < DIGITS; digit++) {
+        const size_t count = sorter->ends[digit];
+
+        sorter->ends[digit] = sum;
+        sum += count;
+    }
+    assert(sum == sorter->count);
+    sorter->out = out;
+}
+
+void
+sinter__row_sorter_put(sinter__row_sorter *sorter, const sinter__row_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sorter->out[sorter->ends[digit_of(&entries[i], PREFIX_BITS - DIGIT_BITS)]++] = entries[i];
+    }
+}
+
+void
+sinter__row_sorter_end(sinter__row_sorter *sorter)
+{
+    size_t begin = 0;
+
+    for (size_t digit = 0; !sorter->is_in_order && digit < DIGITS; digit++) {
+        sort_by_prefix(sorter->out + begin, sorter->ends[digit] - begin,
+                       PREFIX_BITS - 2 * DIGIT_BITS);
+        begin = sorter->ends[digit];
+    }
+    sort_ties(sorter->out, sorter->count, 0);
 }

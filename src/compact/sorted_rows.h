@@ -57,11 +57,37 @@ sinter__page_row_prefix(const sinter__page_row *row, size_t skip)
 size_t
 sinter__shared_start(sinter_bytes a, sinter_bytes b, size_t most);
 
-/**
- * Sort by key. Rows of one key stand side by side afterwards, in any order.
- * @param entries  with prefixes behind the same number of bytes, in which no two keys differ
- */
+/** Sort by key, in place. As the sorter below does it. */
 void
 sinter__rows_sort(sinter__row_entry *entries, size_t count);
+
+enum { SINTER__ROW_DIGITS = 256 /* values of the byte that rows are distributed by */ };
+
+/**
+ * Sorts entries that lie in several stretches into one array. Each stretch is counted once, and
+ * then put once, in the same order. Prefixes are those behind the same number of bytes, in which
+ * no two keys differ; they stay as they are.
+ */
+typedef struct sinter__row_sorter {
+    sinter__row_entry *out;
+    size_t count;
+    uint64_t last_prefix;
+    bool is_in_order;                /* prefixes came ascending */
+    size_t ends[SINTER__ROW_DIGITS]; /* first how many have the digit, then where the next goes */
+} sinter__row_sorter;
+
+void
+sinter__row_sorter_init(sinter__row_sorter *sorter);
+void
+sinter__row_sorter_count(sinter__row_sorter *sorter, const sinter__row_entry *entries,
+                         size_t count);
+/** All are counted; `out` has room for them. */
+void
+sinter__row_sorter_begin(sinter__row_sorter *sorter, sinter__row_entry *out);
+void
+sinter__row_sorter_put(sinter__row_sorter *sorter, const sinter__row_entry *entries, size_t count);
+/** All are put: `out` is sorted by key now, rows of one key side by side, in any order. */
+void
+sinter__row_sorter_end(sinter__row_sorter *sorter);
 
 #endif

@@ -25,18 +25,23 @@ sinter__write_buffer_create(const sinter_env *env, const sinter__write_buffer_co
     return SINTER_OK;
 }
 
+/* The rows in memory are gone. A buffer that was full is going to be filled again. */
 static void
-forget_order(sinter__write_buffer *buffer)
+clear_memory(sinter__write_buffer *buffer)
 {
-    sinter__free(buffer->env, buffer->entries);
+    if (buffer->was_full) {
+        sinter__row_pages_reuse(&buffer->pages);
+    } else {
+        sinter__row_pages_clear(&buffer->pages);
+    }
+    buffer->was_full = false;
     buffer->entries = NULL;
 }
 
 void
 sinter__write_buffer_clear(sinter__write_buffer *buffer)
 {
-    forget_order(buffer);
-    sinter__row_pages_clear(&buffer->pages);
+    clear_memory(buffer);
     for (size_t i = 0; i < buffer->spill_count; i++) {
         sinter__spill_destroy(buffer->spills[i]);
     }
@@ -51,6 +56,7 @@ void
 sinter__write_buffer_destroy(sinter__write_buffer *buffer)
 {
     if (buffer != NULL) {
+        buffer->was_full = false;
         sinter__write_buffer_clear(buffer);
         sinter__free(buffer->env, buffer);
     }
@@ -59,16 +65,9 @@ sinter__write_buffer_destroy(sinter__write_buffer *buffer)
 sinter_status
 sinter__write_buffer_sort(sinter__write_buffer *buffer, sinter_error *err)
 {
-    const size_t rows = buffer->pages.rows;
-
-    if (buffer->entries != NULL || rows == 0) {
-        return SINTER_OK;
-    }
-    SINTER__CHECK(
-        sinter__resize(buffer->env, (void **)&buffer->entries, rows, sizeof *buffer->entries, err));
-    sinter__row_pages_list(&buffer->pages, buffer->entries);
-    sinter__rows_sort(buffer->entries, rows);
-    return SINTER_OK;
+    return buffer->entries != NULL || buffer->pages.rows == 0
+               ? SINTER_OK
+               : sinter__row_pages_sort(&buffer->pages, &buffer->entries, err);
 }
 
 sinter_status
@@ -153,13 +152,13 @@ spill_rows(sinter__write_buffer *buffer, sinter_error *err)
     }
     buffer->spilled_rows += buffer->pages.rows;
     buffer->spill_times++;
-    forget_order(buffer);
-    sinter__row_pages_clear(&buffer->pages);
+    clear_memory(buffer);
     return SINTER_OK;
 }
 
-sinter_status
-sinter__write_buffer_spill(sinter__write_buffer *buffer, sinter_error *err)
+/* Spill what is in memory, if the buffer may. */
+static sinter_status
+spill(sinter__write_buffer *buffer, sinter_error *err)
 {
     if (buffer->config.spill_dir == NULL || buffer->pages.rows == 0 ||
         spilled_bytes(buffer) >= buffer->config.spill_bytes_max) {
@@ -167,6 +166,13 @@ sinter__write_buffer_spill(sinter__write_buffer *buffer, sinter_error *err)
     }
     SINTER__CHECK(sinter__write_buffer_sort(buffer, err));
     return spill_rows(buffer, err);
+}
+
+sinter_status
+sinter__write_buffer_spill(sinter__write_buffer *buffer, sinter_error *err)
+{
+    buffer->was_full = false; /* it is others that need the memory */
+    return spill(buffer, err);
 }
 
 static sinter_status
@@ -211,11 +217,10 @@ refuse(const sinter__write_buffer *buffer, const sinter__new_row *row, sinter_er
 static sinter_status
 add_when_full(sinter__write_buffer *buffer, const sinter__new_row *row, sinter_error *err)
 {
-    const sinter_status st = sinter__write_buffer_spill(buffer, err);
+    const sinter_status st = spill(buffer, err);
 
     if (st == SINTER_OK) {
-        SINTER__CHECK(sinter__row_pages_add(&buffer->pages, row, err));
-        return SINTER_OK;
+        return sinter__row_pages_add(&buffer->pages, row, err);
     }
     return st == SINTER_END && sinter__write_buffer_rows(buffer) == 0 ? refuse(buffer, row, err)
                                                                       : st;
@@ -232,13 +237,12 @@ sinter__write_buffer_put(sinter__write_buffer *buffer, sinter_bytes key, int64_t
         st = sinter__row_pages_add(&buffer->pages, &row, err);
     }
     if (st == SINTER_END) {
+        buffer->was_full = true;
         st = add_when_full(buffer, &row, err);
     }
     if (st == SINTER_OK) {
         buffer->last_sequence = sequence;
-        if (buffer->entries != NULL) {
-            forget_order(buffer);
-        }
+        buffer->entries = NULL;
     }
     return st;
 }

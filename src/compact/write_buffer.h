@@ -20,7 +20,8 @@ typedef struct sinter__write_buffer_config {
     int32_t spill_codec_level;
 } sinter__write_buffer_config;
 
-/** Rows on their way to level 0. Confined. An empty one holds no pages. */
+/** Rows on their way to level 0. Confined. An empty one holds no memory, unless it was full when it
+ *  was flushed: then it is kept until the next flush, or until rows of other sizes need it. */
 typedef struct sinter__write_buffer sinter__write_buffer;
 
 /** `env`: allocator, io, memory for spilling and flushing; borrowed until destroy.

@@ -217,6 +217,7 @@ sinter_status
 flush_bed_flush(flush_bed *bed, const char *when, sinter_error *err)
 {
     const uint64_t rows = sinter__write_buffer_rows(bed->buffer);
+    const uint64_t held = sinter__write_buffer_bytes(bed->buffer);
     const sinter_status st = sinter__write_buffer_flush(bed->buffer, &bed->flush, bed->result, err);
 
     cr_assert_eq(rows, bed->count, "%s", when);
@@ -227,8 +228,7 @@ flush_bed_flush(flush_bed *bed, const char *when, sinter_error *err)
         return st;
     }
     cr_assert_eq(sinter__write_buffer_rows(bed->buffer), 0, "%s", when);
-    cr_assert_eq(sinter__write_buffer_bytes(bed->buffer), 0, "%s", when);
-    cr_assert_eq(sinter_memory_used(bed->memory), 0, "%s", when);
+    cr_assert_leq(sinter__write_buffer_bytes(bed->buffer), held, "%s", when);
     cr_assert_eq(world_name_count(&bed->w), sinter_compact_result_after(bed->result)->count, "%s",
                  when);
     expect_model(bed, when);

@@ -21,23 +21,25 @@ Test(compact_row_pages, rows_come_out_as_they_went_in)
 {
     const sinter__new_row rows[] = {row_of("tree", "x", 1), row_of("trunk", "", 2),
                                     row_of("tr", "longer than eight", 3)};
+    const sinter__row_entry *entries = NULL;
     sinter__row_pages pages;
-    sinter__row_entry entries[3];
 
     sinter__row_pages_init(&pages, sinter_env_default(), NULL, 100000);
     for (size_t i = 0; i < 3; i++) {
         cr_assert_eq(sinter__row_pages_add(&pages, &rows[i], NULL), SINTER_OK);
     }
     cr_expect_eq(pages.shared_size, 2);
-    sinter__row_pages_list(&pages, entries);
+    entries = pages.entry_pages->entries;
     for (size_t i = 0; i < 3; i++) {
         cr_expect(test_bytes_equal(sinter__page_row_key(entries[i].row), rows[i].key));
         cr_expect(test_bytes_equal(sinter__page_row_value(entries[i].row), rows[i].value));
         cr_expect_eq(entries[i].row->sequence, rows[i].sequence);
     }
-    cr_expect_eq(entries[0].prefix, UINT64_C(0x6565) << 48);
-    cr_expect_eq(entries[1].prefix, UINT64_C(0x756e6b) << 40);
-    cr_expect_eq(entries[2].prefix, 0);
+    cr_assert_eq(sinter__row_pages_sort(&pages, &entries, NULL), SINTER_OK);
+    cr_expect_eq(entries[0].row->sequence, 3);
+    cr_expect_eq(entries[0].prefix, 0);
+    cr_expect_eq(entries[1].prefix, UINT64_C(0x6565) << 48);
+    cr_expect_eq(entries[2].prefix, UINT64_C(0x756e6b) << 40);
     sinter__row_pages_clear(&pages);
     cr_expect_eq(pages.held_bytes, 0);
 }
@@ -69,7 +71,7 @@ Test(compact_row_pages, what_is_held_covers_the_rows_and_never_passes_the_limit)
         const uint64_t value_max = 1 + test_rng_below(&rng, seed % 2 == 0 ? 200 : 20000);
         static uint8_t bytes[20000];
         sinter_memory *memory = NULL;
-        sinter__row_entry *entries = NULL;
+        const sinter__row_entry *entries = NULL;
         sinter__row_pages pages;
         uint64_t payload = 0;
         uint64_t sum = 0;
@@ -91,20 +93,64 @@ Test(compact_row_pages, what_is_held_covers_the_rows_and_never_passes_the_limit)
             cr_assert_leq(pages.held_bytes, limit, "seed %" PRIu64, seed);
             cr_assert_eq(sinter_memory_used(memory), pages.held_bytes);
         }
-        entries = calloc(pages.rows + 1, sizeof *entries);
-        cr_assert_not_null(entries);
-        sinter__row_pages_list(&pages, entries);
+        if (pages.rows > 0) {
+            cr_assert_eq(sinter__row_pages_sort(&pages, &entries, NULL), SINTER_OK);
+        }
+        cr_assert_leq(pages.held_bytes, limit);
         for (size_t i = 0; i < pages.rows; i++) {
             sum += (uint64_t)entries[i].row->sequence;
         }
         cr_expect_eq(sum, (uint64_t)pages.rows * (pages.rows + 1) / 2, "seed %" PRIu64, seed);
         cr_expect_geq(payload + 20000 + limit / 3, limit * 2 / 3, "seed %" PRIu64 " of %" PRIu64,
                       seed, limit);
-        free(entries);
         sinter__row_pages_clear(&pages);
         cr_assert_eq(sinter_memory_used(memory), 0);
         sinter_memory_destroy(memory);
     }
+}
+
+/* Filled again and again, with small rows and large ones, after a release or without one. */
+Test(compact_row_pages, memory_that_is_kept_is_used_again_and_counted)
+{
+    static uint8_t bytes[30000];
+    test_rng rng = {11};
+    sinter_memory *memory = NULL;
+    sinter__row_pages pages;
+
+    cr_assert_eq(sinter_memory_create(sinter_env_default(), 1 << 20, &memory, NULL), SINTER_OK);
+    sinter__row_pages_init(&pages, sinter_env_default(), memory, 1 << 20);
+    for (int round = 0; round < 40; round++) {
+        const uint64_t value_max = test_rng_chance(&rng, 50) ? 100 : sizeof bytes;
+        const sinter__row_entry *entries = NULL;
+        uint64_t held = 0;
+        int64_t rows = 0;
+
+        for (;; rows++) {
+            const sinter__new_row row = {.key = {bytes, (size_t)test_rng_below(&rng, 20)},
+                                         .value = {bytes, (size_t)test_rng_below(&rng, value_max)},
+                                         .sequence = rows};
+
+            if (sinter__row_pages_add(&pages, &row, NULL) != SINTER_OK) {
+                break;
+            }
+        }
+        cr_assert_gt(rows, 20);
+        cr_assert_eq(sinter__row_pages_sort(&pages, &entries, NULL), SINTER_OK);
+        held = pages.held_bytes;
+        cr_assert_eq(sinter_memory_used(memory), held);
+        if (test_rng_chance(&rng, 70)) {
+            sinter__row_pages_reuse(&pages);
+            cr_assert_leq(pages.held_bytes, held);
+        } else {
+            sinter__row_pages_clear(&pages);
+            cr_assert_eq(pages.held_bytes, 0);
+        }
+        cr_assert_eq(sinter_memory_used(memory), pages.held_bytes);
+        cr_assert_eq(pages.rows, 0);
+    }
+    sinter__row_pages_clear(&pages);
+    cr_assert_eq(sinter_memory_used(memory), 0);
+    sinter_memory_destroy(memory);
 }
 
 Test(compact_row_pages, others_that_hold_the_memory_make_it_full)

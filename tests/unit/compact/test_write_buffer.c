@@ -35,7 +35,13 @@ Test(compact_write_buffer, a_full_one_says_so_and_takes_the_row_after_a_flush)
         cr_expect_gt(bed.count, 100);
         cr_expect_eq(err.status, SINTER_OK, "to be full is no failure");
         cr_assert_eq(flush_bed_flush(&bed, "full", &err), SINTER_OK, "%s", err.text);
+        cr_expect_gt(sinter__write_buffer_bytes(bed.buffer), 0, "kept for the next rows");
     }
+    cr_assert_eq(flush_bed_flush(&bed, "nothing", &err), SINTER_OK);
+    cr_expect_eq(sinter__write_buffer_bytes(bed.buffer), 0, "until nothing was put");
+    flush_bed_text(&bed, "k", 0, "v");
+    cr_assert_eq(flush_bed_flush(&bed, "not full", &err), SINTER_OK);
+    cr_expect_eq(sinter__write_buffer_bytes(bed.buffer), 0);
     cr_expect_eq(sinter__write_buffer_spills(bed.buffer), 0);
     flush_bed_fini(&bed);
 }
@@ -84,6 +90,7 @@ Test(compact_write_buffer, buffers_that_share_memory_wait_for_each_other)
         flush_bed_put(&b, text_bytes("k"), 0, (sinter_bytes){(const uint8_t *)"", 0}, NULL),
         SINTER_END, "no refusal: it is the other that holds the memory");
     cr_assert_eq(flush_bed_flush(&a, "shared", NULL), SINTER_OK);
+    cr_assert_eq(flush_bed_flush(&a, "again", NULL), SINTER_OK, "gives up what it kept");
     flush_bed_text(&b, "k", 0, "");
     cr_assert_eq(flush_bed_flush(&b, "shared", NULL), SINTER_OK);
     flush_bed_fini(&a);
