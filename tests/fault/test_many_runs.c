@@ -237,6 +237,7 @@ compact_managed(many_runs *m, sinter_io *io, sinter_compact_counters *counters)
     config.scheduler = scheduler;
     config.files = m->files;
     config.count = RUNS;
+    config.keep_deletes = true; /* as the task of compact() */
     cr_assert_eq(sinter_manager_create(&env, &config, &manager, &err), SINTER_OK, "%s", err.text);
     cr_expect(sinter_manager_should_wait_latest(manager));
     cr_assert_eq(sinter_manager_trigger(manager, false, &err), SINTER_OK, "%s", err.text);
