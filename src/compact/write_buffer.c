@@ -172,6 +172,10 @@ sinter_status
 sinter__write_buffer_spill(sinter__write_buffer *buffer, sinter_error *err)
 {
     buffer->was_full = false; /* it is others that need the memory */
+    if (buffer->pages.rows == 0 && buffer->pages.held_bytes > 0) {
+        clear_memory(buffer);
+        return SINTER_OK;
+    }
     return spill(buffer, err);
 }
 
@@ -242,6 +246,7 @@ sinter__write_buffer_put(sinter__write_buffer *buffer, sinter_bytes key, int64_t
     }
     if (st == SINTER_OK) {
         buffer->last_sequence = sequence;
+        buffer->was_full = false;
         buffer->entries = NULL;
     }
     return st;

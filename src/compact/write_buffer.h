@@ -54,7 +54,7 @@ uint64_t
 sinter__write_buffer_least(size_t key_size, size_t value_size);
 
 /**
- * Give the memory up by spilling, for others that share it.
+ * Give the memory up for others that share it: what was kept for more rows, or by spilling.
  * @return SINTER_OK; SINTER_END: there is nothing to give, the buffer is not spillable or its file
  *         is large enough already: flush; failures of spilling
  */

@@ -15,7 +15,7 @@ struct sinter__write_buffer {
     int64_t last_sequence; /* of the row that was put last; INT64_MIN: none */
     sinter__row_pages pages;
     const sinter__row_entry *entries; /* of the pages, sorted; NULL: not yet */
-    bool was_full;                    /* so that the last put had to wait for a flush */
+    bool was_full;                    /* the last put found no room */
     /* Files of spilled rows. One, but for failures: a file that failed is not written again, yet
      * keeps what it has. */
     sinter__spill **spills;
