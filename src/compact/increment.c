@@ -6,10 +6,10 @@
 void
 sinter__increment_init(sinter_increment *increment, const sinter_env *env)
 {
-    *increment = (sinter_increment){.env = *env};
-    increment->new_files.arena.env = &increment->env;
-    increment->compact_before.arena.env = &increment->env;
-    increment->compact_after.arena.env = &increment->env;
+    *increment = (sinter_increment){.env = env};
+    increment->new_files.arena.env = env;
+    increment->compact_before.arena.env = env;
+    increment->compact_after.arena.env = env;
 }
 
 void
@@ -161,9 +161,9 @@ void
 sinter_increment_destroy(sinter_increment *increment)
 {
     if (increment != NULL) {
-        const sinter_env env = increment->env;
+        const sinter_env *env = increment->env;
 
         sinter__increment_fini(increment);
-        sinter__free(&env, increment);
+        sinter__free(env, increment);
     }
 }

@@ -8,14 +8,14 @@
 #include "sinter/merge_tree.h"
 
 struct sinter_increment {
-    sinter_env env; /* a copy: allocator only */
+    const sinter_env *env;
     sinter__meta_list new_files;
     sinter__meta_list compact_before;
     sinter__meta_list compact_after;
     int64_t max_sequence;
 };
 
-/** An increment in place, empty. Release with sinter__increment_fini(). */
+/** An increment in place, empty; `env` is borrowed. Release with sinter__increment_fini(). */
 void
 sinter__increment_init(sinter_increment *increment, const sinter_env *env);
 
