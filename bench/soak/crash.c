@@ -194,6 +194,22 @@ aim(parent *self, const running *child, crash_phase target)
     }
 }
 
+/* At any time: half of these while the child opens what the last one left. */
+static void
+wait_somehow(parent *self, const running *child)
+{
+    double deadline = soak_seconds() + PATIENCE_S;
+
+    if (soak_random_one_in(&self->random, 2)) {
+        while (atomic_load(&self->board->active[CRASH_RECOVERY]) == 0 && !self->is_ready) {
+            await(self, child, &deadline, 50);
+        }
+        soak_sleep_us(soak_random_below(&self->random, 5000));
+    } else {
+        soak_sleep_us(soak_random_below(&self->random, 200000));
+    }
+}
+
 static crash_phase
 phase_of_death(const crash_board *board, crash_phase target)
 {
@@ -222,7 +238,7 @@ kill_one(parent *self, uint64_t round)
     if (is_aimed) {
         aim(self, &child, target);
     } else {
-        soak_sleep_us(soak_random_below(&self->random, 60000));
+        wait_somehow(self, &child);
     }
     (void)kill(child.pid, SIGKILL);
     if (waitpid(child.pid, &status, 0) != child.pid || !WIFSIGNALED(status)) {
