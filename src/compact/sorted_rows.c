@@ -13,7 +13,7 @@ enum {
     DIGIT_BITS = 8,
     DIGITS = SINTER__ROW_DIGITS,
     PREFIX_BITS = 64,
-    FEW_ROWS = 32,      /* are sorted by insertion */
+    FEW_ROWS = 48,      /* are sorted by insertion */
     FEW_TIED_ROWS = 12, /* the same, where whole keys are compared */
     ROUNDS_MAX = 8,
     AHEAD_ROWS = 16 /* rows of a tie are fetched into the cache so many entries before */
