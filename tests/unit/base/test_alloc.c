@@ -114,3 +114,20 @@ Test(base_alloc, every_allocation_of_a_buffer_may_fail)
         cr_assert_eq(fault.live, 0);
     }
 }
+
+Test(base_alloc, a_hint_for_huge_pages_takes_blocks_of_any_size_and_place)
+{
+    const sinter_env *env = sinter_env_default();
+    const size_t sizes[] = {1, 5000, (size_t)2 << 20, ((size_t)9 << 20) + 77};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        uint8_t *block = NULL;
+
+        cr_assert_eq(sinter__alloc(env, sizes[i], 1, (void **)&block, NULL), SINTER_OK);
+        block[0] = 1;
+        block[sizes[i] - 1] = 7;
+        sinter__prefer_huge_pages(block, sizes[i]);
+        cr_expect_eq(block[sizes[i] - 1], 7, "what is in it stays");
+        sinter__free(env, block);
+    }
+}
