@@ -146,8 +146,8 @@ sinter_increment_max_sequence(const sinter_increment *increment);
 
 /**
  * The commit of an increment failed for sure: remove the files that it names and that nobody else
- * does. The tree goes on as if they were there, so it has to be closed and opened again with what
- * the catalog holds.
+ * does, at once, also where sets list them. The tree goes on as if they were there, so it has to be
+ * closed and opened again with what the catalog holds.
  * @return SINTER_OK, SINTER_E_NOMEM, failures of unlink (of the first; the rest is removed too)
  */
 SINTER_API SINTER_NODISCARD sinter_status
