@@ -365,7 +365,7 @@ live(uint64_t seed)
 Test(compact_merge_tree_life, whatever_happens_a_read_shows_what_was_flushed)
 {
     const char *only = getenv("SINTER_TEST_SEED");
-    const uint64_t cases = scaled_cases(400);
+    const uint64_t cases = scaled_cases(200);
     uint64_t compactions = 0;
     uint64_t failures = 0;
     uint64_t restarts = 0;
