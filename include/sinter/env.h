@@ -80,7 +80,8 @@ typedef struct sinter_listener {
     void (*stall_begin)(void *ctx, const sinter_event *event); /* a writer waits; `text` says why */
     void (*stall_end)(void *ctx, const sinter_event *event);   /* after duration_ns */
     void (*slow_io)(void *ctx, const sinter_event *event);     /* `text`: the call, as "append" */
-    /** A compaction failed: `status`, `text`, `file`. Taking its result tells it, too. */
+    /** A compaction failed or could not be started before a commit, or a retired file could not be
+     *  removed: `status`, `text`, `file`. Taking a compaction's result tells its failure, too. */
     void (*background_error)(void *ctx, const sinter_event *event);
 } sinter_listener;
 

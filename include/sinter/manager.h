@@ -42,7 +42,8 @@ typedef struct sinter_manager sinter_manager;
  *
  * @param env  allocator, clock, listener; with no scheduler also io, memory and executor for the
  *             tasks. Borrowed until destroy, and until all sets and results are released
- * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID: options, files (err->file), names twice
+ * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID: options, files (err->file), names twice;
+ *             SINTER_E_TOO_LARGE: a task needs more memory or files than the scheduler has
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_manager_create(const sinter_env *env, const sinter_manager_config *config,
@@ -53,7 +54,8 @@ sinter_manager_create(const sinter_env *env, const sinter_manager_config *config
 SINTER_API void
 sinter_manager_destroy(sinter_manager *manager);
 
-/** A new file, flushed by the writer; copied. @return as sinter_levels_update() */
+/** A new file, flushed by the writer; copied. @return as sinter_levels_update(); SINTER_E_INVALID:
+ * its level doesn't exist */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_manager_add_file(sinter_manager *manager, const sinter_file_meta *file, sinter_error *err);
 
@@ -68,7 +70,6 @@ sinter_manager_add_file(sinter_manager *manager, const sinter_file_meta *file, s
  *         SINTER_E_INVALID: full while a task runs, or with `write-only`; a pick of a user's
  *         strategy that isn't safe
  *         SINTER_E_BUSY: the scheduler's queue is full
- *         SINTER_E_TOO_LARGE: the task needs more memory or files than the scheduler has
  *         SINTER_E_NOMEM. What the task itself returns comes out of take_result
  */
 SINTER_API SINTER_NODISCARD sinter_status

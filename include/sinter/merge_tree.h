@@ -60,8 +60,9 @@ typedef struct sinter_merge_tree sinter_merge_tree;
  *
  * @param env  borrowed until close, and until all sets and increments are released
  * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID as sinter_manager_create(),
- *             SINTER_E_OVERFLOW: the schema id of a file is above 2^32 - 1. A bucket without a
- *             sequence number left opens, and can be read and compacted; the first write fails
+ *             SINTER_E_TOO_LARGE as there; SINTER_E_OVERFLOW: the schema id of a file is above
+ *             2^32 - 1. A bucket without a sequence number left opens, and can be read and
+ *             compacted; the first write fails
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_merge_tree_open(const sinter_env *env, const sinter_merge_tree_config *config,
@@ -75,9 +76,11 @@ SINTER_API void
 sinter_merge_tree_close(sinter_merge_tree *tree);
 
 /**
- * Write one record. It gets the next sequence number. A full buffer is flushed before; with more
- * sorted runs than the compaction trigger, and a compaction that runs, the call then takes longer,
- * at most a second, so that writers slow down before they have to stop.
+ * Write one record. It gets the next sequence number. A full buffer is spilled before or, with
+ * `write-buffer-spillable` false, flushed; a flush with more sorted runs than the compaction
+ * trigger, while a compaction runs, takes longer, at most a second, so that writers slow down
+ * before they have to stop. In a write pool another tree's buffer may be flushed instead, and its
+ * failure comes out here.
  *
  * @param key    key bytes in memcmp order; copied. At most SINTER_KEY_BYTES_MAX
  * @param kind   sinter_kind

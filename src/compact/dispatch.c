@@ -338,8 +338,9 @@ submit_held(sinter_scheduler *scheduler, sinter__job *job, sinter_error *err)
     return SINTER_OK;
 }
 
-static sinter_status
-check_size(const sinter_scheduler *scheduler, const sinter__job *job, sinter_error *err)
+sinter_status
+sinter__scheduler_check(const sinter_scheduler *scheduler, const sinter__job *job,
+                        sinter_error *err)
 {
     if (job->memory_bytes > scheduler->memory_max ||
         (job->memory_bytes == 0 && scheduler->memory_max != UINT64_MAX)) {
@@ -365,7 +366,7 @@ sinter__scheduler_submit(sinter_scheduler *scheduler, sinter__job *job, sinter_e
     const int64_t now_ns = sinter__now_ns(&scheduler->env);
     sinter_status st = SINTER_OK;
 
-    SINTER__CHECK(check_size(scheduler, job, err));
+    SINTER__CHECK(sinter__scheduler_check(scheduler, job, err));
     sinter__monitor_lock(&scheduler->monitor);
     assert(state_of(job) == SINTER__JOB_IDLE);
     assert(!scheduler->is_closed);

@@ -61,19 +61,29 @@ add_input(flush *self, sinter__spill *spill, size_t index)
     self->count++;
 }
 
+/* What is left of the memory budget; without one, what the options allow a task. */
+static uint64_t
+memory_left(const flush *self)
+{
+    const sinter_memory *memory = self->buffer->env->memory;
+
+    if (sinter_memory_limit(memory) == UINT64_MAX) {
+        return self->config->memory_bytes != 0 ? self->config->memory_bytes : UINT64_MAX;
+    }
+    return sinter_memory_limit(memory) - sinter_memory_used(memory);
+}
+
 /* What is left of the memory budget for blocks of spilled runs, once the rows in memory are read
  * and the files written. */
 static uint64_t
 memory_for_spilled(const flush *self)
 {
-    const sinter_env *env = self->buffer->env;
     const sinter__rolling_config *rolling = self->config->rolling;
     const sinter_footprint unknown = {.struct_size = (uint32_t)sizeof unknown};
-    const uint64_t limit = sinter_memory_limit(env->memory);
-    uint64_t left = limit - sinter_memory_used(env->memory);
+    uint64_t left = memory_left(self);
     uint64_t kept = sinter__buffer_reader_bytes();
 
-    if (limit == UINT64_MAX) {
+    if (left == UINT64_MAX) {
         return UINT64_MAX;
     }
     kept += sinter__format_writer_bytes(rolling->format, &rolling->write, &unknown);
@@ -88,11 +98,8 @@ fit_spilled(const flush *self, sinter_error *err)
     const sinter__write_buffer *buffer = self->buffer;
 
     for (size_t i = 0; i < buffer->spill_count; i++) {
-        const sinter_memory *memory = buffer->env->memory;
-        const uint64_t free_bytes = sinter_memory_limit(memory) - sinter_memory_used(memory);
-
         SINTER__CHECK(
-            sinter__spill_fit(buffer->spills[i], memory_for_spilled(self), free_bytes, err));
+            sinter__spill_fit(buffer->spills[i], memory_for_spilled(self), memory_left(self), err));
     }
     return SINTER_OK;
 }

@@ -24,6 +24,8 @@ typedef struct running_task {
     const sinter_file_set *set;
     sinter_file_meta *picked; /* the task's files; NULL: they are the first ones of the set */
     sinter_compact_task task;
+    void (*told_progress)(void *ctx, uint64_t bytes, uint64_t records); /* the template's */
+    void *told_ctx;
     sinter_compact_result *result;
     sinter_status status;
     sinter_error err;
@@ -145,8 +147,10 @@ note_progress(void *ctx, uint64_t bytes, uint64_t records)
 {
     sinter_manager *manager = ctx;
 
-    (void)records;
     atomic_store_explicit(&manager->progress_bytes, bytes, memory_order_relaxed);
+    if (manager->running->told_progress != NULL) {
+        manager->running->told_progress(manager->running->told_ctx, bytes, records);
+    }
 }
 
 /* On a thread of the scheduler, or inside of trigger. */
@@ -220,6 +224,15 @@ check_pick(const sinter_manager *manager, const running_task *run, const sinter_
 
     if (manager->owns_strategy) {
         return SINTER_OK;
+    }
+    for (size_t i = 0; pick->file_rewrite && i < pick->member_count; i++) {
+        if (run->task.files[pick->members[i]].level != pick->output_level) {
+            return SINTER__ERR_AT(err, SINTER_E_INVALID,
+                                  run->task.files[pick->members[i]].file_name, -1,
+                                  "files that are rewritten each by itself have to lie in the "
+                                  "output level %d already",
+                                  pick->output_level);
+        }
     }
     unit.files = sinter_file_set_files(run->set, &unit.count);
     return sinter_unit_check(manager->env, &unit, err);
@@ -328,9 +341,11 @@ make_running(sinter_manager *manager, running_task **out, sinter_error *err)
     sinter_compact_task_init(&run->task);
     SINTER__TRY(sinter__struct_load(&run->task, sizeof run->task, manager->task,
                                     "sinter_compact_task", err));
-    run->task.max_level = (int32_t)sinter_file_set_num_levels(run->set) - 1;
+    run->task.max_level = (int32_t)(sinter_file_set_num_levels(run->set) - 1);
     run->task.is_cancelled = should_stop;
     run->task.cancel_ctx = manager;
+    run->told_progress = run->task.progress;
+    run->told_ctx = run->task.progress_ctx;
     run->task.progress = note_progress;
     run->task.progress_ctx = manager;
     run->task.name = manager->name;
@@ -381,6 +396,7 @@ sinter_manager_trigger(sinter_manager *manager, bool full, sinter_error *err)
     st = submit(manager, err);
     if (st != SINTER_OK) {
         manager->running = NULL;
+        atomic_store(&manager->total_bytes, 0);
         goto out;
     }
     run = NULL;
@@ -490,7 +506,7 @@ sinter_manager_cancel(sinter_manager *manager)
 sinter_status
 sinter_manager_add_file(sinter_manager *manager, const sinter_file_meta *file, sinter_error *err)
 {
-    SINTER__REQUIRE(err, file != NULL);
+    SINTER__REQUIRE(err, manager != NULL && file != NULL);
     return sinter__manager_add_files(manager, file, 1, err);
 }
 
@@ -498,7 +514,15 @@ sinter_status
 sinter__manager_add_files(sinter_manager *manager, const sinter_file_meta *files, size_t count,
                           sinter_error *err)
 {
-    SINTER__REQUIRE(err, manager != NULL);
+    const uint32_t num_levels = sinter_file_set_num_levels(sinter_levels_current(manager->levels));
+
+    for (size_t i = 0; i < count; i++) {
+        if (files[i].level >= 0 && (uint32_t)files[i].level >= num_levels) {
+            return SINTER__ERR_AT(err, SINTER_E_INVALID, files[i].file_name, -1,
+                                  "the file %s lies in level %d of a bucket with %u levels",
+                                  files[i].file_name, files[i].level, num_levels);
+        }
+    }
     SINTER__CHECK(sinter_levels_update(manager->levels, NULL, 0, files, count, err));
     note_levels(manager);
     return SINTER_OK;
@@ -527,6 +551,18 @@ sinter_manager_should_wait_prepare(const sinter_manager *manager)
 {
     return !manager->limits.is_write_only && (uint64_t)sinter_levels_run_count(manager->levels) >
                                                  (uint64_t)manager->limits.stop_trigger + 1;
+}
+
+bool
+sinter__manager_has_task(const sinter_manager *manager)
+{
+    return manager->running != NULL;
+}
+
+bool
+sinter__manager_has_failed(const sinter_manager *manager)
+{
+    return manager->running != NULL && is_done(manager) && manager->running->status != SINTER_OK;
 }
 
 double
@@ -643,8 +679,8 @@ make_parts(sinter_manager *manager, const sinter_manager_config *config, sinter_
     return sinter__strdup(env, config->name != NULL ? config->name : "", &manager->name, err);
 }
 
-static void
-enter_scheduler(sinter_manager *manager, sinter_scheduler *scheduler)
+static sinter_status
+enter_scheduler(sinter_manager *manager, sinter_scheduler *scheduler, sinter_error *err)
 {
     manager->job.run = run_task;
     manager->job.ctx = manager;
@@ -653,9 +689,11 @@ enter_scheduler(sinter_manager *manager, sinter_scheduler *scheduler)
     manager->job.memory_bytes = manager->limits.memory_bytes;
     manager->job.open_files = manager->limits.open_files_max;
     if (scheduler != NULL) {
+        SINTER__CHECK(sinter__scheduler_check(scheduler, &manager->job, err));
         sinter__scheduler_enter(scheduler, &manager->job);
         manager->scheduler = scheduler;
     }
+    return SINTER_OK;
 }
 
 sinter_status
@@ -672,14 +710,13 @@ sinter_manager_create(const sinter_env *env, const sinter_manager_config *given,
     SINTER__CHECK(sinter__struct_load(&config, sizeof config, given, "sinter_manager_config", err));
     SINTER__REQUIRE(err, config.task != NULL);
     SINTER__REQUIRE(err, config.files != NULL || config.count == 0);
-    SINTER__CHECK(sinter__file_names_check(env, config.files, config.count, err));
     SINTER__TRY(SINTER__NEW(env, manager, 1, err));
     manager->env = env;
     manager->task = config.task;
     manager->needs_lookup = config.needs_lookup;
     manager->keep_deletes = config.keep_deletes;
     SINTER__TRY(make_parts(manager, &config, err));
-    enter_scheduler(manager, config.scheduler);
+    SINTER__TRY(enter_scheduler(manager, config.scheduler, err));
     note_levels(manager);
     *out = manager;
     manager = NULL;

@@ -12,6 +12,14 @@ sinter_status
 sinter__manager_add_files(sinter_manager *manager, const sinter_file_meta *files, size_t count,
                           sinter_error *err);
 
+/** Is there a task whose result was not taken? */
+bool
+sinter__manager_has_task(const sinter_manager *manager);
+
+/** Has it ended, in a failure? */
+bool
+sinter__manager_has_failed(const sinter_manager *manager);
+
 /** How far the bucket is on its way from the compaction trigger, 0, to the stop trigger, 1, while a
  *  compaction is being run by another thread; 0 when none is. */
 double

@@ -52,11 +52,9 @@ struct sinter_merge_tree {
 
 /* How the files of a flush are written. */
 static void
-configure_rolling(const sinter_merge_tree *tree, const sinter_compact_options *options,
-                  sinter__rolling_config *out)
+configure_rolling(const sinter_merge_tree *tree, const sinter_compact_task *task,
+                  const sinter_compact_options *options, sinter__rolling_config *out)
 {
-    const sinter_compact_task *task = tree->task;
-
     *out = (sinter__rolling_config){
         .format = task->format != NULL ? task->format : sinter_format_sst(),
         .write = {.struct_size = (uint32_t)sizeof out->write,
@@ -119,17 +117,21 @@ static sinter_status
 write_files(sinter_merge_tree *tree, sinter_error *err)
 {
     sinter_compact_options options;
+    sinter_compact_task task;
     sinter__rolling_config rolling;
-    sinter__flush_config flush = {
-        .rolling = &rolling, .order = tree->task->order, .accept = add_files, .accept_ctx = tree};
+    sinter__flush_config flush = {.rolling = &rolling, .accept = add_files, .accept_ctx = tree};
     sinter_compact_result *result = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__CHECK(sinter__compact_options_load(tree->task->options, &options, err));
-    configure_rolling(tree, &options, &rolling);
+    sinter_compact_task_init(&task);
+    SINTER__CHECK(sinter__struct_load(&task, sizeof task, tree->task, "sinter_compact_task", err));
+    SINTER__CHECK(sinter__compact_options_load(task.options, &options, err));
+    configure_rolling(tree, &task, &options, &rolling);
+    flush.order = task.order;
     flush.sort_engine = options.sort_engine;
+    flush.memory_bytes = options.memory_bytes;
     SINTER__TRY(sinter__result_create(tree->env, NULL, 0, &result, err));
-    SINTER__TRY(sinter__merge_function_create(tree->env, tree->task->merge_function, &options,
+    SINTER__TRY(sinter__merge_function_create(tree->env, task.merge_function, &options,
                                               &flush.function, err));
     SINTER__TRY(sinter__write_buffer_flush(tree->buffer, &flush, result, err));
     note_buffer(tree);
@@ -215,21 +217,37 @@ stall(sinter_merge_tree *tree, sinter_error *err)
 static sinter_status
 trigger(sinter_merge_tree *tree, bool full, sinter_error *err)
 {
-    const sinter_status st = sinter_manager_trigger(tree->manager, full, err);
+    sinter_error detail = SINTER_ERROR_INIT;
+    const sinter_status st = sinter_manager_trigger(tree->manager, full, &detail);
 
-    return st == SINTER_END || (st == SINTER_E_BUSY && !full) ? SINTER_OK : st;
+    if (st == SINTER_OK || st == SINTER_END ||
+        (st == SINTER_E_BUSY && !full && !sinter_manager_should_wait_latest(tree->manager))) {
+        return SINTER_OK;
+    }
+    if (err != NULL) {
+        *err = detail;
+    }
+    return st;
+}
+
+/* Make files of what is buffered, and take what the compaction has done meanwhile. */
+static sinter_status
+flush_rows(sinter_merge_tree *tree, bool wait, sinter_error *err)
+{
+    bool must_stall = false;
+
+    if (sinter__write_buffer_rows(tree->buffer) > 0) {
+        must_stall = sinter_manager_should_wait_latest(tree->manager) &&
+                     sinter__manager_has_task(tree->manager);
+        SINTER__CHECK(write_files(tree, err));
+    }
+    return must_stall ? stall(tree, err) : take_result(tree, wait, err);
 }
 
 static sinter_status
 flush(sinter_merge_tree *tree, bool wait, bool full, sinter_error *err)
 {
-    bool must_stall = false;
-
-    if (sinter__write_buffer_rows(tree->buffer) > 0) {
-        must_stall = sinter_manager_should_wait_latest(tree->manager);
-        SINTER__CHECK(write_files(tree, err));
-    }
-    SINTER__CHECK(must_stall ? stall(tree, err) : take_result(tree, wait, err));
+    SINTER__CHECK(flush_rows(tree, wait, err));
     return trigger(tree, full, err);
 }
 
@@ -295,7 +313,18 @@ give_way(void *ctx, sinter_error *err)
     sinter_merge_tree *tree = ctx;
     const sinter_status st = sinter__write_buffer_spill(tree->buffer, err);
 
+    note_buffer(tree);
     return st == SINTER_END ? make_room(tree, err) : st;
+}
+
+/* Has this tree used up its own share, so that other trees' memory is of no help? */
+static bool
+is_at_own_limit(const sinter_merge_tree *tree, sinter_bytes key, sinter_bytes value)
+{
+    const uint64_t held = sinter__write_buffer_bytes(tree->buffer);
+
+    return held > 0 && held + sinter__write_buffer_least(key.size, value.size) >
+                           atomic_load(&tree->counters->buffer_limit_bytes);
 }
 
 /* Bring the next record in; flush this buffer, or the pool's largest, until it has room. */
@@ -310,8 +339,9 @@ put(sinter_merge_tree *tree, sinter_bytes key, uint8_t kind, sinter_bytes value,
         if (st != SINTER_END) {
             return st;
         }
-        st = tree->pool != NULL ? sinter__write_pool_make_room(tree->pool, err)
-                                : make_room(tree, err);
+        st = tree->pool != NULL && !is_at_own_limit(tree, key, value)
+                 ? sinter__write_pool_make_room(tree->pool, err)
+                 : make_room(tree, err);
         if (st == SINTER_END) {
             return SINTER__ERR(err, SINTER_E_TOO_LARGE,
                                "a record of %zu bytes doesn't fit into the write pool",
@@ -356,20 +386,47 @@ sinter_merge_tree_write(sinter_merge_tree *tree, sinter_bytes key, uint8_t kind,
 
 /* ---- commit ---- */
 
+/* Start a compaction before a commit. One that can't be started doesn't hold the commit up: it is
+ * told, and the next commit tries again. */
+static bool
+trigger_before_commit(sinter_merge_tree *tree, bool full)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    const sinter_status st = trigger(tree, full, &err);
+
+    if (st != SINTER_OK) {
+        const sinter_event event = {.struct_size = (uint32_t)sizeof event,
+                                    .bucket = sinter__manager_name(tree->manager),
+                                    .file = err.file,
+                                    .text = err.text,
+                                    .status = st};
+
+        SINTER__TELL(tree->env->listener, background_error, &event);
+    }
+    return st == SINTER_OK;
+}
+
 /* Flush, and compact as far as the options want it before a commit. */
 static sinter_status
 prepare(sinter_merge_tree *tree, bool wait, sinter_error *err)
 {
     const bool full = tree->delta_commits > 0 && tree->commits + 1 >= tree->delta_commits;
     const bool has_to_wait = wait || full || tree->commit_waits;
+    bool is_started = false;
 
-    SINTER__CHECK(flush(tree, wait || full, full, err));
-    if (!has_to_wait && sinter_manager_should_wait_prepare(tree->manager)) {
+    SINTER__CHECK(flush_rows(tree, wait || full, err));
+    is_started = trigger_before_commit(tree, full);
+    if (has_to_wait) {
+        SINTER__CHECK(take_result(tree, true, err));
+    } else if (sinter_manager_should_wait_prepare(tree->manager) &&
+               sinter__manager_has_task(tree->manager)) {
         SINTER__CHECK(stall(tree, err));
-    } else {
-        SINTER__CHECK(take_result(tree, has_to_wait, err));
+    } else if (!sinter__manager_has_failed(tree->manager)) {
+        /* A failure is left for the next call: without threads it would come out of every commit.
+         */
+        SINTER__CHECK(take_result(tree, false, err));
     }
-    tree->commits = full ? 0 : tree->commits + 1;
+    tree->commits = full && is_started ? 0 : tree->commits + 1;
     return SINTER_OK;
 }
 

@@ -255,9 +255,8 @@ note_key(sinter__row_pages *pages, sinter_bytes key)
     }
 }
 
-/* There is no room for an entry, or none for so many bytes. Nothing is held for no rows. */
 static sinter_status
-make_room(sinter__row_pages *pages, size_t size, uint8_t **out, sinter_error *err)
+take_room(sinter__row_pages *pages, size_t size, uint8_t **out, sinter_error *err)
 {
     sinter_status st = SINTER_OK;
 
@@ -269,6 +268,20 @@ make_room(sinter__row_pages *pages, size_t size, uint8_t **out, sinter_error *er
         pages->at += size;
     } else if (st == SINTER_OK) {
         st = take_elsewhere(pages, size, out, err);
+    }
+    return st;
+}
+
+/* There is no room for an entry, or none for so many bytes. Nothing is held for no rows: what was
+ * kept may be just what a large row needs. */
+static sinter_status
+make_room(sinter__row_pages *pages, size_t size, uint8_t **out, sinter_error *err)
+{
+    sinter_status st = take_room(pages, size, out, err);
+
+    if (st == SINTER_END && pages->rows == 0) {
+        sinter__row_pages_clear(pages);
+        st = take_room(pages, size, out, err);
     }
     if (st != SINTER_OK && pages->rows == 0) {
         sinter__row_pages_clear(pages);

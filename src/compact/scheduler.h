@@ -49,6 +49,12 @@ typedef struct sinter__job {
 void
 sinter__scheduler_enter(sinter_scheduler *scheduler, sinter__job *job);
 
+/** Could the job ever run? @return SINTER_OK; SINTER_E_TOO_LARGE: its memory or files are more than
+ *  the scheduler has (names both numbers) */
+sinter_status
+sinter__scheduler_check(const sinter_scheduler *scheduler, const sinter__job *job,
+                        sinter_error *err);
+
 /** The bucket goes. The job is IDLE, or DONE. */
 void
 sinter__scheduler_leave(sinter_scheduler *scheduler, sinter__job *job);

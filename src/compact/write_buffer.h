@@ -79,6 +79,8 @@ typedef struct sinter__flush_config {
     sinter_merge_function *function;       /* versions of one key become one row, or none (14.4) */
     const sinter_order *order;             /* user sequence; NULL: none */
     int32_t sort_engine;
+    uint64_t memory_bytes; /* for reading what was spilled, where the environment has no budget; 0:
+                              no limit */
     bool (*is_cancelled)(void *ctx); /* asked now and then; NULL: never */
     void *cancel_ctx;
     /** The files are complete: take them over. A failure is that of the flush. NULL: nobody has to

@@ -26,6 +26,7 @@ told_pick(sinter_strategy *base, const sinter_pick_request *request, sinter_pick
         return told->answer != SINTER_OK ? told->answer : SINTER_END;
     }
     out->output_level = told->output_level;
+    out->file_rewrite = told->file_rewrite;
     out->rule = SINTER_PICK_CUSTOM;
     for (size_t r = 0; r < request->run_count; r++) {
         for (size_t f = 0; f < request->runs[r].count; f++, position++) {

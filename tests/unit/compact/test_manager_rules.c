@@ -568,7 +568,71 @@ Test(compact_manager_rules, the_last_pick_has_its_rule_and_its_numbers)
     bench_fini(&b);
 }
 
+Test(compact_manager_rules, files_are_rewritten_each_by_itself_in_their_own_level_only)
+{
+    const sinter_file_meta files[] = {level0("n", "k", "k", 20),
+                                      file_with_sequences("p", 5, "k", "k", 3, 3)};
+    bench b;
+
+    bench_init(&b);
+    bench_start(&b, files, 2);
+    b.strategy.file_rewrite = true;
+    expect_refused(&b, 5, "n", "p", "n"); /* a delete in n would go without what it deletes */
+    told_files(&b.strategy, 5, "p", NULL, NULL);
+    cr_expect_eq(compact(&b, false), SINTER_END, "one file that lies there already is no unit");
+    bench_fini(&b);
+}
+
 /* ---- making and ending ---- */
+
+Test(compact_manager_rules, files_without_a_name_and_levels_that_are_not_there_are_refused)
+{
+    const sinter_file_meta nameless[] = {level0("a", "a", "b", 10), {.struct_size = 0}};
+    const sinter_file_meta deep = file_of("deep", 6, "a", "b");
+    bench b;
+
+    bench_init(&b);
+    b.config.files = nameless;
+    b.config.count = 2;
+    cr_expect_eq(sinter_manager_create(&b.env, &b.config, &b.manager, NULL), SINTER_E_INVALID);
+    bench_start(&b, NULL, 0);
+    cr_expect_eq(sinter_manager_add_file(b.manager, &deep, NULL), SINTER_E_INVALID);
+    cr_expect_str_eq(files_text(b.manager), "");
+    bench_fini(&b);
+}
+
+Test(compact_manager_rules, a_task_that_was_refused_shows_no_progress)
+{
+    const sinter_scheduler_options options = {
+        .struct_size = sizeof options, .queue_max = 1, .when_full = SINTER_QUEUE_REFUSE};
+    const sinter_file_meta files[] = {level0("a", "a", "b", 10), level0("b", "a", "b", 20)};
+    uint64_t bytes = 1;
+    uint64_t total = 1;
+    sinter_manager *first = NULL;
+    sinter_scheduler *scheduler = NULL;
+    bench b;
+
+    bench_init(&b);
+    cr_assert_eq(sinter_scheduler_create(&b.env, &options, &scheduler, NULL), SINTER_OK);
+    sinter_scheduler_pause(scheduler);
+    b.config.scheduler = scheduler;
+    bench_start(&b, files, 2);
+    first = b.manager;
+    bench_start(&b, files, 2);
+    told_all(&b.strategy, 5);
+    cr_assert_eq(sinter_manager_trigger(first, false, NULL), SINTER_OK);
+    cr_assert_eq(sinter_manager_trigger(b.manager, false, NULL), SINTER_E_BUSY);
+    sinter_manager_progress(b.manager, &bytes, &total);
+    cr_expect_eq(total, 0);
+    cr_expect_eq(bytes, 0);
+    sinter_manager_progress(first, &bytes, &total);
+    cr_expect_gt(total, 0);
+    sinter_scheduler_resume(scheduler);
+    sinter_manager_destroy(first);
+    sinter_manager_destroy(b.manager);
+    sinter_scheduler_destroy(scheduler);
+    sinter_scheduler_destroy(b.scheduler);
+}
 
 Test(compact_manager_rules, files_that_make_no_levels_are_refused_by_name)
 {

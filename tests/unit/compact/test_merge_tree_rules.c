@@ -704,6 +704,22 @@ hear_deleted(void *ctx, const sinter_event *event)
     ((heard *)ctx)->deleted++;
 }
 
+Test(compact_merge_tree_rules, a_compaction_that_can_not_be_started_costs_no_commit_its_rows)
+{
+    unsigned failed = 0;
+
+    begin_open();
+    told_all(&strategy, 5);
+    strategy.answer = SINTER_E_CORRUPT;
+    for (uint64_t i = 0; i < 12; i++) {
+        bed_put(&bed, i);
+        failed += bed_commit(&bed, false, &err) != SINTER_OK;
+    }
+    cr_expect_eq(failed, 0, "a compaction that can't be started is told, no more");
+    cr_expect_eq(bed.catalog.count, 12);
+    end();
+}
+
 Test(compact_merge_tree_rules, the_listener_hears_of_every_file_and_every_task)
 {
     heard h = {0};

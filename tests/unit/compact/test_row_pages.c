@@ -194,3 +194,25 @@ Test(compact_row_pages, every_allocation_may_fail)
         cr_expect_eq(fault.live, 0);
     }
 }
+
+Test(compact_row_pages, what_was_kept_makes_way_for_a_row_that_needs_it)
+{
+    static uint8_t large[300 << 10];
+    const sinter__new_row row = {
+        .key = text_bytes("k"), .value = {large, sizeof large}, .sequence = INT64_MAX};
+    sinter__row_pages pages;
+    sinter_status st = SINTER_OK;
+
+    sinter__row_pages_init(&pages, sinter_env_default(), NULL,
+                           sinter__row_pages_least(1, sizeof large) + (64 << 10));
+    for (int64_t i = 0; st == SINTER_OK; i++) {
+        const sinter__new_row small = row_of("key", "v", i);
+
+        st = sinter__row_pages_add(&pages, &small, NULL);
+    }
+    cr_assert_eq(st, SINTER_END);
+    sinter__row_pages_reuse(&pages);
+    cr_assert_gt(pages.held_bytes, 0);
+    cr_expect_eq(sinter__row_pages_add(&pages, &row, NULL), SINTER_OK, "the first try is enough");
+    sinter__row_pages_clear(&pages);
+}

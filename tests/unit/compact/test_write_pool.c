@@ -150,6 +150,47 @@ Test(compact_write_pool, a_row_larger_than_the_pool_is_refused_and_no_row_is_los
     close_bed(&b);
 }
 
+Test(compact_write_pool, a_tree_at_its_own_limit_flushes_itself)
+{
+    bed b;
+
+    open_bed(&b, 4 << 20, false);
+    for (int i = 0; i < 200; i++) {
+        cr_assert_eq(write_row(&b, 1, 6000, NULL), SINTER_OK);
+    }
+    sinter_merge_tree_close(b.trees[0]);
+    b.options.write_buffer_bytes = 256 << 10;
+    {
+        const sinter_merge_tree_config config = {
+            .struct_size = sizeof config, .task = &b.tasks[0], .max_sequence = -1, .pool = b.pool};
+
+        cr_assert_eq(sinter_merge_tree_open(&b.w.env, &config, &b.trees[0], NULL), SINTER_OK);
+    }
+    while (metrics_of(&b, 0).flushes < 2) {
+        cr_assert_eq(write_row(&b, 0, 6000, NULL), SINTER_OK);
+    }
+    cr_expect_eq(metrics_of(&b, 1).flushes, 0, "another tree's memory would have been of no help");
+    close_bed(&b);
+}
+
+Test(compact_write_pool, memory_that_was_kept_for_more_rows_is_given_up)
+{
+    bed b;
+
+    open_bed(&b, 1 << 20, false);
+    for (int round = 0; round < 3; round++) {
+        for (size_t t = 0; t < TREES; t++) {
+            const uint64_t before = metrics_of(&b, t).flushes;
+
+            while (metrics_of(&b, t).flushes == before) {
+                cr_assert_eq(write_row(&b, t, 3000, NULL), SINTER_OK);
+            }
+            cr_assert_eq(sinter_merge_tree_flush(b.trees[t], NULL), SINTER_OK);
+        }
+    }
+    close_bed(&b);
+}
+
 Test(compact_write_pool, a_closed_tree_leaves_its_memory)
 {
     bed b;
