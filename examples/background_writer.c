@@ -34,7 +34,7 @@ fail(sinter_error *err, const char *what, const char *path)
 
     err->status = number == ENOSPC || number == EDQUOT ? SINTER_E_NO_SPACE : SINTER_E_IO;
     err->sys_errno = number;
-    (void)snprintf(err->file, sizeof err->file, "%s", path);
+    (void)snprintf(err->file, sizeof err->file, "%.255s", path);
     (void)snprintf(err->text, sizeof err->text, "%s: %s", what, strerror(number));
     return err->status;
 }

@@ -711,7 +711,7 @@ Test(compact_merge_tree_rules, a_compaction_that_can_not_be_started_costs_no_com
     begin_open();
     told_all(&strategy, 5);
     strategy.answer = SINTER_E_CORRUPT;
-    for (uint64_t i = 0; i < 12; i++) {
+    for (uint32_t i = 0; i < 12; i++) {
         bed_put(&bed, i);
         failed += bed_commit(&bed, false, &err) != SINTER_OK;
     }
