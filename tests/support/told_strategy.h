@@ -12,7 +12,7 @@ typedef struct told_strategy {
     sinter_strategy base; /* hand this to the code under test */
     int32_t output_level; /* 0: nothing is picked */
     bool takes_all;
-    bool file_rewrite; /* of the picks to come */
+    bool file_rewrite;                 /* of the picks to come */
     const char *names[TOLD_NAMES_MAX]; /* of the files to pick, up to the first NULL */
     sinter_status answer;              /* what to fail with */
     unsigned asked;
