@@ -127,6 +127,7 @@ Test(compact_order_reader, every_allocation_may_fail_and_the_inner_reader_is_clo
 {
     sinter_status st = SINTER_E_NOMEM;
 
+    puts_per_row = 1;
     for (uint64_t n = 0; st != SINTER_END; n++) {
         run_world source = {.batch_rows = 1 + (uint32_t)n, .key_width = UINT32_MAX};
         sinter_reader *reader = NULL;

@@ -273,7 +273,8 @@ write_and_wait(void *arg)
             busy_job *job = &w->jobs[i];
 
             if (state_of(job) == SINTER__JOB_IDLE) {
-                job->job.need = (uint32_t)test_rng_below(&self->random, 30);
+                sinter__scheduler_set_need(w->scheduler, &job->job,
+                                           (uint32_t)test_rng_below(&self->random, 30));
                 job->looks = (uint32_t)test_rng_below(&self->random, 60);
                 (void)sinter__scheduler_submit(w->scheduler, &job->job, NULL);
             }
