@@ -348,10 +348,12 @@ store_commit(row_store *store, bool wait, sinter_error *err)
         /* A retired file that can't be removed is garbage, which the next start removes. */
         (void)!sinter_merge_tree_committed(store->tree, increment, NULL);
     } else if (!is_unsure) {
-        (void)!sinter_merge_tree_discard(store->tree, increment, NULL);
+        /* The next increment has all of it. */
+        (void)!sinter_merge_tree_return(store->tree, increment, NULL);
+        increment = NULL;
     }
     sinter_increment_destroy(increment);
-    return st; /* after a failure: close, and open again with what the catalog says */
+    return st; /* failed: call again; if it is unsure, close, and ask the catalog */
 }
 
 /* --- rows: a number, and the commit that wrote it last --- */

@@ -379,8 +379,7 @@ prepare(soak_bucket *bucket)
     return st == SINTER_OK;
 }
 
-/* Swap the catalog. It is tried again and again: the program knows no other way to keep what it was
- * handed, but for a restart. */
+/* Swap the catalog; what fails may be tried again. */
 static bool
 swap_catalog(soak_bucket *bucket)
 {
@@ -409,6 +408,46 @@ swap_catalog(soak_bucket *bucket)
     return false;
 }
 
+/* A swap that failed may have been done all the same: look. False: the power is off, too. */
+static bool
+is_old_for_sure(const soak_bucket *bucket)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    soak_catalog found;
+    bool is_same = false;
+
+    soak_catalog_init(&found);
+    soak_calm_begin();
+    if (soak_calm_ok(soak_catalog_load(bucket->around.env, bucket->dir, &found, &err),
+                     "the catalog", &err)) {
+        is_same = found.count == bucket->catalog.count;
+        for (size_t i = 0; is_same && i < found.count; i++) {
+            is_same = found.files[i].level == bucket->catalog.files[i].level &&
+                      strcmp(found.files[i].file_name, bucket->catalog.files[i].file_name) == 0;
+        }
+    }
+    soak_calm_end();
+    soak_catalog_fini(&found);
+    return is_same;
+}
+
+/* The catalog is the old one: give back some of what it was to learn, the last of it. The next
+ * increment has it, or one after it; now and then the tree is closed with it. */
+static void
+give_back(soak_bucket *bucket)
+{
+    const size_t left = soak_random_below(&bucket->random, (uint32_t)bucket->increment_count);
+
+    while (bucket->increment_count > left) {
+        sinter_increment *last = bucket->increments[--bucket->increment_count];
+        sinter_error err = SINTER_ERROR_INIT;
+
+        soak_require(sinter_merge_tree_return(bucket->tree, last, &err), "an increment comes back",
+                     &err);
+        soak_count_add(SOAK_COUNT_RETURNS, 1);
+    }
+}
+
 bool
 soak_bucket_commit(soak_bucket *bucket)
 {
@@ -421,7 +460,10 @@ soak_bucket_commit(soak_bucket *bucket)
     if (bucket->increment_count < SOAK_INCREMENTS_MAX && soak_random_one_in(&bucket->random, 4)) {
         return false; /* committed together with the next one */
     }
-    if (!swap_catalog(bucket)) {
+    if (soak_random_one_in(&bucket->random, 20) || !swap_catalog(bucket)) {
+        if (is_old_for_sure(bucket)) {
+            give_back(bucket);
+        }
         return false;
     }
     atomic_store(&bucket->removing_tree, bucket->tree_number);

@@ -18,6 +18,7 @@ enum { SOAK_INCREMENTS_MAX = 3 };
     X(WRITES, "rows written")                                    \
     X(COMMITS, "commits")                                        \
     X(COMMIT_FAILURES, "commits that failed")                    \
+    X(RETURNS, "increments given back")                          \
     X(RESTARTS, "restarts of a bucket from its catalog")         \
     X(EPOCHS, "restarts of everything")                          \
     X(CANCELS, "cancels")                                        \

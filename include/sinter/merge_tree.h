@@ -119,7 +119,7 @@ typedef struct sinter_increment sinter_increment;
  *
  * @param wait  wait for the running compaction; also done with commit.force-compact, and when there
  *              are too many runs
- * @param out   release with sinter_increment_destroy(), before the tree
+ * @param out   release with sinter_increment_destroy(), before the tree, or give it back
  * @return      as sinter_merge_tree_write(). After a failure nothing was handed over
  * Source: spec/compaction.md 15.4.
  */
@@ -148,14 +148,19 @@ SINTER_API int64_t
 sinter_increment_max_sequence(const sinter_increment *increment);
 
 /**
- * The commit of an increment failed for sure: remove the files that it names and that nobody else
- * does, at once, also where sets list them. The tree goes on as if they were there, so it has to be
- * closed and opened again with what the catalog holds.
- * @return SINTER_OK, SINTER_E_NOMEM, failures of unlink (of the first; the rest is removed too)
+ * The commit of an increment failed for sure, or wasn't tried: give it back. What it says is part
+ * of the next increment, so nothing that was written is lost, and no file that somebody may list is
+ * removed. Sequence numbers go on.
+ *
+ * Increments build on each other, so they come back in the opposite order: first the one that was
+ * prepared last. One that may have reached the catalog must not come back.
+ *
+ * @param increment  taken, unless the call fails
+ * @return           SINTER_OK, SINTER_E_INVALID: a later increment that is not empty was handed out
+ *                   and has not come back, or this one was committed. Needs no memory
  */
 SINTER_API SINTER_NODISCARD sinter_status
-sinter_merge_tree_discard(sinter_merge_tree *tree, const sinter_increment *increment,
-                          sinter_error *err);
+sinter_merge_tree_return(sinter_merge_tree *tree, sinter_increment *increment, sinter_error *err);
 
 /** Release; takes NULL. Files stay. */
 SINTER_API void

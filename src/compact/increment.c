@@ -62,13 +62,19 @@ append(sinter__meta_list *list, const sinter_file_meta *file)
     list->list.files[list->list.count++] = *file;
 }
 
-sinter_status
-sinter__increment_note(sinter_increment *increment, const sinter_compact_result *result,
-                       void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
-                       sinter_error *err)
+/** Files that were replaced by others. */
+typedef struct change {
+    const sinter_file_list *before;
+    const sinter_file_list *after;
+    void (*gone)(void *ctx, const sinter_file_meta *file);
+    void *ctx;
+} change;
+
+static sinter_status
+note(sinter_increment *increment, const change *what, sinter_error *err)
 {
-    const sinter_file_list *before = sinter_compact_result_before(result);
-    const sinter_file_list *after = sinter_compact_result_after(result);
+    const sinter_file_list *before = what->before;
+    const sinter_file_list *after = what->after;
     sinter__meta_list *olds = &increment->compact_before;
     sinter__meta_list *news = &increment->compact_after;
     sinter_file_meta *before_copies = NULL;
@@ -89,11 +95,47 @@ sinter__increment_note(sinter_increment *increment, const sinter_compact_result 
         }
         sinter__meta_list_remove(news, entry);
         if (!has_name(&olds->list, file->file_name) && !has_name(after, file->file_name)) {
-            gone(ctx, file);
+            what->gone(what->ctx, file);
         }
     }
     for (size_t i = 0; i < after->count; i++) {
         append(news, &after_copies[i]);
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__increment_note(sinter_increment *increment, const sinter_compact_result *result,
+                       void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
+                       sinter_error *err)
+{
+    return note(increment,
+                &(change){.before = sinter_compact_result_before(result),
+                          .after = sinter_compact_result_after(result),
+                          .gone = gone,
+                          .ctx = ctx},
+                err);
+}
+
+sinter_status
+sinter__increment_join(sinter_increment *earlier, const sinter_increment *later,
+                       void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
+                       sinter_error *err)
+{
+    const sinter_file_list *made = &later->new_files.list;
+    const size_t count = made->count;
+    sinter_file_meta *copies = NULL;
+
+    SINTER__CHECK(sinter__meta_list_reserve(&earlier->new_files, count, err));
+    SINTER__CHECK(copy_list(&earlier->new_files.arena, made, &copies, err));
+    SINTER__CHECK(note(earlier,
+                       &(change){.before = &later->compact_before.list,
+                                 .after = &later->compact_after.list,
+                                 .gone = gone,
+                                 .ctx = ctx},
+                       err));
+    for (size_t i = 0; i < count; i++) {
+        append(&earlier->new_files, &copies[i]);
     }
     return SINTER_OK;
 }

@@ -13,6 +13,8 @@ struct sinter_increment {
     sinter__meta_list compact_before;
     sinter__meta_list compact_after;
     int64_t max_sequence;
+    uint64_t number;        /* of those of its tree that aren't empty, from 1 on; 0: it is empty */
+    sinter_increment *next; /* of those that came back: the one that was prepared after it */
 };
 
 /** An increment in place, empty; `env` is borrowed. Release with sinter__increment_fini(). */
@@ -31,6 +33,15 @@ sinter__increment_fini(sinter_increment *increment);
  */
 sinter_status
 sinter__increment_note(sinter_increment *increment, const sinter_compact_result *result,
+                       void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
+                       sinter_error *err);
+
+/**
+ * Note what `later` says, so that `earlier` is what it were if the two had never been parted.
+ * Parameters and results as of sinter__increment_note(); `later` stays as it is.
+ */
+sinter_status
+sinter__increment_join(sinter_increment *earlier, const sinter_increment *later,
                        void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
                        sinter_error *err);
 

@@ -6,7 +6,8 @@
  *                                 new files              before and after       -> increment
  *
  * Invariant: a file that lies in the levels is named by the caller's catalog, by an increment that
- * was handed over, or by `pending`; close removes those that only `pending` names.
+ * was handed over, by one that came back, or by `pending`; close removes those that only the last
+ * two name.
  */
 #include "sinter/merge_tree.h"
 
@@ -20,7 +21,6 @@
 #include "compact/load.h"
 #include "compact/manager.h"
 #include "compact/path.h"
-#include "compact/remove.h"
 #include "compact/section_merge.h"
 #include "compact/write_pool.h"
 
@@ -39,6 +39,9 @@ struct sinter_merge_tree {
     sinter__pool_member member;
     char *output_path;
     sinter_increment pending;
+    sinter_increment *returned; /* came back, and are older than `pending`; the oldest first */
+    uint64_t handed_out;        /* increments that aren't empty; those that came back don't count */
+    uint64_t committed;         /* the largest number of a committed one */
     sinter_compact_result *unnoted; /* taken, but memory ran out before `pending` knew of it */
     int64_t last_sequence;
     int64_t newest_schema;
@@ -430,6 +433,29 @@ prepare(sinter_merge_tree *tree, bool wait, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Let `pending` say what the increments say that came back, too. */
+static sinter_status
+join_returned(sinter_merge_tree *tree, sinter_error *err)
+{
+    while (tree->returned != NULL) {
+        sinter_increment *earlier = tree->returned;
+        sinter_increment *second = earlier->next;
+
+        SINTER__CHECK(sinter__increment_join(earlier, second != NULL ? second : &tree->pending,
+                                             file_is_gone, tree, err));
+        if (second != NULL) {
+            earlier->next = second->next;
+            sinter_increment_destroy(second);
+            continue;
+        }
+        sinter__increment_fini(&tree->pending);
+        sinter__increment_move(earlier, &tree->pending);
+        tree->returned = NULL;
+        sinter_increment_destroy(earlier);
+    }
+    return SINTER_OK;
+}
+
 sinter_status
 sinter_merge_tree_prepare_commit(sinter_merge_tree *tree, bool wait, sinter_increment **out,
                                  sinter_error *err)
@@ -442,8 +468,10 @@ sinter_merge_tree_prepare_commit(sinter_merge_tree *tree, bool wait, sinter_incr
     SINTER__CHECK(SINTER__NEW(tree->env, increment, 1, err));
     sinter__increment_init(increment, tree->env);
     SINTER__TRY(prepare(tree, wait, err));
+    SINTER__TRY(join_returned(tree, err));
     sinter__increment_move(&tree->pending, increment);
     increment->max_sequence = tree->last_sequence;
+    increment->number = sinter_increment_is_empty(increment) ? 0 : ++tree->handed_out;
     *out = increment;
     increment = NULL;
 out:
@@ -460,6 +488,9 @@ sinter_merge_tree_committed(sinter_merge_tree *tree, const sinter_increment *inc
     sinter_status first_failure = SINTER_OK;
 
     SINTER__REQUIRE(err, tree != NULL && increment != NULL);
+    if (increment->number > tree->committed) {
+        tree->committed = increment->number;
+    }
     after = sinter_increment_compact_after(increment);
     before = sinter_increment_compact_before(increment);
     for (size_t i = 0; i < before->count; i++) {
@@ -475,34 +506,26 @@ sinter_merge_tree_committed(sinter_merge_tree *tree, const sinter_increment *inc
     return first_failure;
 }
 
-/* Remove files that only this increment names; go on after a failure and tell the first. */
-static sinter_status
-remove_files(const sinter_merge_tree *tree, const sinter_increment *increment, sinter_error *err)
-{
-    const sinter_file_list *lists[] = {&increment->new_files.list, &increment->compact_after.list};
-    sinter_status first_failure = SINTER_OK;
-
-    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; l++) {
-        for (size_t i = 0; i < lists[l]->count; i++) {
-            sinter_error *detail = first_failure == SINTER_OK ? err : NULL;
-            sinter_status st = SINTER_OK;
-
-            if (!sinter__increment_is_upgraded(increment, &lists[l]->files[i])) {
-                st = sinter__file_remove(tree->env, tree->task->base_dir, &lists[l]->files[i],
-                                         detail);
-            }
-            first_failure = first_failure == SINTER_OK ? st : first_failure;
-        }
-    }
-    return first_failure;
-}
-
 sinter_status
-sinter_merge_tree_discard(sinter_merge_tree *tree, const sinter_increment *increment,
-                          sinter_error *err)
+sinter_merge_tree_return(sinter_merge_tree *tree, sinter_increment *increment, sinter_error *err)
 {
     SINTER__REQUIRE(err, tree != NULL && increment != NULL);
-    return remove_files(tree, increment, err);
+    if (increment->number == 0) {
+        sinter_increment_destroy(increment);
+        return SINTER_OK;
+    }
+    if (increment->number != tree->handed_out || increment->number <= tree->committed) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "increment %llu can't be given back: %llu were handed out and did not "
+                           "come back, and number %llu was committed",
+                           (unsigned long long)increment->number,
+                           (unsigned long long)tree->handed_out,
+                           (unsigned long long)tree->committed);
+    }
+    tree->handed_out--;
+    increment->next = tree->returned;
+    tree->returned = increment;
+    return SINTER_OK;
 }
 
 /* ---- the rest ---- */
@@ -638,13 +661,20 @@ out:
 }
 
 static void
-drop_pending(sinter_merge_tree *tree, const sinter_file_list *list)
+drop_list(sinter_merge_tree *tree, const sinter_increment *increment, const sinter_file_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (!sinter__increment_is_upgraded(&tree->pending, &list->files[i])) {
+        if (!sinter__increment_is_upgraded(increment, &list->files[i])) {
             file_is_gone(tree, &list->files[i]);
         }
     }
+}
+
+static void
+drop_increment(sinter_merge_tree *tree, const sinter_increment *increment)
+{
+    drop_list(tree, increment, &increment->new_files.list);
+    drop_list(tree, increment, &increment->compact_after.list);
 }
 
 /* A result that could not be noted: nobody else names its new files. */
@@ -667,8 +697,14 @@ static void
 drop_all(sinter_merge_tree *tree)
 {
     sinter__levels_abandon(sinter__manager_levels(tree->manager));
-    drop_pending(tree, &tree->pending.new_files.list);
-    drop_pending(tree, &tree->pending.compact_after.list);
+    drop_increment(tree, &tree->pending);
+    while (tree->returned != NULL) {
+        sinter_increment *oldest = tree->returned;
+
+        drop_increment(tree, oldest);
+        tree->returned = oldest->next;
+        sinter_increment_destroy(oldest);
+    }
     if (tree->unnoted != NULL) {
         drop_unnoted(tree);
     }

@@ -386,8 +386,8 @@ bed_compact(tree_bed *bed, bool full, sinter_error *err)
 }
 
 /* The catalog lists what the tree has. */
-static void
-expect_same_files(tree_bed *bed)
+void
+bed_expect_same_files(tree_bed *bed)
 {
     const sinter_file_set *set = sinter_merge_tree_acquire(bed->tree);
     size_t count = 0;
@@ -411,24 +411,32 @@ expect_same_files(tree_bed *bed)
 }
 
 sinter_status
+bed_prepare(tree_bed *bed, bool wait, sinter_increment **out, sinter_error *err)
+{
+    const sinter_status st =
+        flushed(bed, sinter_merge_tree_prepare_commit(bed->tree, wait, out, err));
+
+    if (st != SINTER_OK && *out != NULL) {
+        stop(bed, "commit", "a failure with an increment", "");
+    }
+    if (st == SINTER_OK && sinter_increment_max_sequence(*out) < bed->sequence) {
+        stop(bed, "commit", "the largest sequence is below a number given out", "");
+    }
+    return st;
+}
+
+sinter_status
 bed_commit(tree_bed *bed, bool wait, sinter_error *err)
 {
     sinter_increment *increment = NULL;
     sinter_io *io = bed->env.io;
-    sinter_status st =
-        flushed(bed, sinter_merge_tree_prepare_commit(bed->tree, wait, &increment, err));
+    sinter_status st = bed_prepare(bed, wait, &increment, err);
 
     if (st != SINTER_OK) {
-        if (increment != NULL) {
-            stop(bed, "commit", "a failure with an increment", "");
-        }
         return st;
     }
     bed_apply(bed, increment);
-    if (sinter_increment_max_sequence(increment) < bed->sequence) {
-        stop(bed, "commit", "the largest sequence is below a number given out", "");
-    }
-    expect_same_files(bed);
+    bed_expect_same_files(bed);
     if (bed->catalog_path != NULL) {
         st = io->ops->replace(io, bed->catalog_path, &bed->catalog, catalog_bytes(&bed->catalog),
                               err);

@@ -108,6 +108,10 @@ bed_flush(tree_bed *bed, sinter_error *err);
 sinter_status
 bed_compact(tree_bed *bed, bool full, sinter_error *err);
 
+/** Prepare an increment; *out is NULL after a failure. */
+sinter_status
+bed_prepare(tree_bed *bed, bool wait, sinter_increment **out, sinter_error *err);
+
 /** Prepare an increment, put it into the catalog, store that and tell the tree. Fails with what
  *  preparing or storing failed with; then the catalog is as before. */
 sinter_status
@@ -136,6 +140,10 @@ bed_expect_set(tree_bed *bed, const sinter_file_set *set, const bed_state *state
 /** A read of the catalog's files shows the catalog's state. */
 void
 bed_expect_catalog(tree_bed *bed, const char *when);
+
+/** The catalog lists what the tree has. */
+void
+bed_expect_same_files(tree_bed *bed);
 
 /** The directory holds the files of tree and catalog and nothing else. For quiet moments: no task
  *  and no result that wasn't taken. */

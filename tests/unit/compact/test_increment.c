@@ -3,10 +3,12 @@
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "compact/result.h"
 #include "files.h"
 #include "support/fault_alloc.h"
+#include "support/records.h"
 
 TestSuite(compact_increment, .timeout = 20);
 
@@ -158,6 +160,229 @@ Test(compact_increment, moving_leaves_an_empty_one)
     expect_list(sinter_increment_compact_after(&source), "c@3");
     sinter__increment_fini(&source);
     sinter__increment_fini(&target);
+}
+
+/* ---- joined ---- */
+
+enum { CHAIN = 12, CHAIN_FILES = 64 };
+
+/** Files that live, as the results of a chain change them. */
+typedef struct live_files {
+    char names[CHAIN_FILES][8];
+    int32_t levels[CHAIN_FILES];
+    size_t count;
+    size_t made;
+} live_files;
+
+/* Names of files in the order of the text; a name that is struck off is gone. */
+typedef struct gone_text {
+    char text[1024];
+} gone_text;
+
+static void
+note_text(void *ctx, const sinter_file_meta *file)
+{
+    gone_text *gone = ctx;
+
+    strcat(strcat(gone->text, file->file_name), " ");
+}
+
+static void
+add_live(live_files *live, int32_t level)
+{
+    cr_assert_lt(live->count, CHAIN_FILES);
+    snprintf(live->names[live->count], sizeof live->names[0], "f%zu", live->made++);
+    live->levels[live->count++] = level;
+}
+
+static sinter_file_meta
+live_meta(const live_files *live, size_t i)
+{
+    return file_of(live->names[i], live->levels[i], "a", "z");
+}
+
+/* Draw a flush, noted in `increments` (several hold the same history). */
+static void
+flush_live(live_files *live, sinter_increment *const *increments, size_t count)
+{
+    sinter_file_meta made;
+
+    add_live(live, 0);
+    made = live_meta(live, live->count - 1);
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(sinter__meta_list_add(&increments[i]->new_files, &made, NULL), SINTER_OK);
+    }
+}
+
+/* A compaction of some files: one is moved, or all become at most two new ones. */
+static sinter_compact_result *
+compact_live(live_files *live, test_rng *rng)
+{
+    const int32_t level = 1 + (int32_t)test_rng_below(rng, 5);
+    const size_t first = (size_t)test_rng_below(rng, live->count);
+    const size_t count = 1 + (size_t)test_rng_below(rng, live->count - first);
+    live_files rest = *live;
+    sinter_file_meta inputs[CHAIN_FILES];
+    sinter_compact_result *result = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        inputs[i] = live_meta(live, first + i);
+    }
+    cr_assert_eq(sinter__result_create(sinter_env_default(), inputs, count, &result, NULL),
+                 SINTER_OK);
+    rest.count = 0;
+    for (size_t i = 0; i < live->count; i++) {
+        if (i < first || i >= first + count) {
+            memcpy(rest.names[rest.count], live->names[i], sizeof rest.names[0]);
+            rest.levels[rest.count++] = live->levels[i];
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        cr_assert_eq(sinter__result_add_before(result, &inputs[i], NULL), SINTER_OK);
+    }
+    if (count == 1 && inputs[0].level < level) {
+        cr_assert_eq(sinter__result_add_upgraded(result, &inputs[0], level, NULL), SINTER_OK);
+        memcpy(rest.names[rest.count], inputs[0].file_name, strlen(inputs[0].file_name) + 1);
+        rest.levels[rest.count++] = level;
+    } else {
+        for (uint64_t n = test_rng_below(rng, 3); n > 0; n--) {
+            sinter_file_meta made;
+
+            add_live(&rest, level);
+            made = live_meta(&rest, rest.count - 1);
+            cr_assert_eq(sinter_compact_result_add_after(result, &made, NULL), SINTER_OK);
+        }
+    }
+    *live = rest;
+    return result;
+}
+
+static void
+expect_equal_lists(const sinter_file_list *a, const sinter_file_list *b, uint64_t seed)
+{
+    cr_assert_eq(a->count, b->count, "seed %" PRIu64, seed);
+    for (size_t i = 0; i < a->count; i++) {
+        cr_assert_str_eq(a->files[i].file_name, b->files[i].file_name, "seed %" PRIu64, seed);
+        cr_assert_eq(a->files[i].level, b->files[i].level, "seed %" PRIu64, seed);
+    }
+}
+
+/* Every name of `some` is among those of `all`, and none twice. */
+static void
+expect_gone(const char *some, const char *all, uint64_t seed)
+{
+    char copy[1024];
+    char *rest = NULL;
+
+    strcpy(copy, some);
+    for (char *name = strtok_r(copy, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
+        char with_space[16];
+        const char *place = NULL;
+
+        snprintf(with_space, sizeof with_space, "%s ", name);
+        place = strstr(all, with_space);
+        cr_assert_not_null(place, "seed %" PRIu64 ": %s is gone", seed, name);
+    }
+}
+
+Test(compact_increment, joined_parts_are_what_one_would_have_been)
+{
+    const uint64_t cases = scaled_cases(400);
+
+    for (uint64_t seed = 1; seed <= cases; seed++) {
+        test_rng rng = {.state = seed};
+        live_files live = {.count = 0};
+        gone_text gone_whole = {.text = ""};
+        gone_text gone_parts = {.text = ""};
+        sinter_increment whole;
+        sinter_increment parts[2];
+        const uint64_t cut = test_rng_below(&rng, CHAIN);
+
+        add_live(&live, 0); /* the catalog's */
+        add_live(&live, 3);
+        sinter__increment_init(&whole, sinter_env_default());
+        sinter__increment_init(&parts[0], sinter_env_default());
+        sinter__increment_init(&parts[1], sinter_env_default());
+        for (uint64_t step = 0; step < CHAIN; step++) {
+            sinter_increment *part = &parts[step < cut ? 0 : 1];
+
+            if (live.count == 0 || test_rng_chance(&rng, 40)) {
+                flush_live(&live, (sinter_increment *const[]){&whole, part}, 2);
+            } else {
+                sinter_compact_result *result = compact_live(&live, &rng);
+
+                cr_assert_eq(sinter__increment_note(&whole, result, note_text, &gone_whole, NULL),
+                             SINTER_OK);
+                cr_assert_eq(sinter__increment_note(part, result, note_text, &gone_parts, NULL),
+                             SINTER_OK);
+                sinter_compact_result_destroy(result);
+            }
+        }
+        cr_assert_eq(sinter__increment_join(&parts[0], &parts[1], note_text, &gone_parts, NULL),
+                     SINTER_OK);
+        expect_equal_lists(&parts[0].new_files.list, &whole.new_files.list, seed);
+        expect_equal_lists(&parts[0].compact_before.list, &whole.compact_before.list, seed);
+        expect_equal_lists(&parts[0].compact_after.list, &whole.compact_after.list, seed);
+        cr_assert_eq(strlen(gone_parts.text), strlen(gone_whole.text), "seed %" PRIu64, seed);
+        expect_gone(gone_parts.text, gone_whole.text, seed);
+        expect_gone(gone_whole.text, gone_parts.text, seed);
+        sinter__increment_fini(&parts[0]);
+        sinter__increment_fini(&parts[1]);
+        sinter__increment_fini(&whole);
+    }
+}
+
+Test(compact_increment, a_file_made_before_and_replaced_since_is_in_no_list)
+{
+    const sinter_file_meta a = file_of("a", 0, "a", "z");
+    const sinter_file_meta b = file_of("b", 3, "a", "z");
+    gone_list gone = {.count = 0};
+    sinter_increment earlier;
+    sinter_increment later;
+
+    sinter__increment_init(&earlier, sinter_env_default());
+    sinter__increment_init(&later, sinter_env_default());
+    note(&earlier, rewrite_of(&a, "b", 3), &gone);
+    note(&later, rewrite_of(&b, "c", 5), &gone);
+    cr_expect_eq(gone.count, 0, "as long as it may be committed");
+    cr_assert_eq(sinter__increment_join(&earlier, &later, note_gone, &gone, NULL), SINTER_OK);
+    expect_list(sinter_increment_compact_before(&earlier), "a@0");
+    expect_list(sinter_increment_compact_after(&earlier), "c@5");
+    cr_assert_eq(gone.count, 1);
+    cr_expect_str_eq(gone.names[0], "b");
+    sinter__increment_fini(&earlier);
+    sinter__increment_fini(&later);
+}
+
+Test(compact_increment, joining_that_fails_changes_nothing)
+{
+    const sinter_file_meta a = file_of("a", 0, "a", "z");
+    const sinter_file_meta b = file_of("b", 3, "a", "z");
+    sinter_status st = SINTER_E_NOMEM;
+
+    for (uint64_t n = 0; st != SINTER_OK; n++) {
+        gone_list gone = {.count = 0};
+        sinter_increment earlier;
+        sinter_increment later;
+        fault_alloc fault;
+
+        fault_alloc_init(&fault, UINT64_MAX);
+        sinter__increment_init(&earlier, &fault.env);
+        sinter__increment_init(&later, sinter_env_default());
+        cr_assert_eq(sinter__meta_list_add(&later.new_files, &a, NULL), SINTER_OK);
+        note(&earlier, rewrite_of(&a, "b", 3), &gone);
+        note(&later, rewrite_of(&b, "c", 5), &gone);
+        fault.fail_at = fault.calls + n;
+        st = sinter__increment_join(&earlier, &later, note_gone, &gone, NULL);
+        cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM);
+        expect_list(sinter_increment_new_files(&earlier), st == SINTER_OK ? "a@0" : "");
+        expect_list(sinter_increment_compact_after(&earlier), st == SINTER_OK ? "c@5" : "b@3");
+        cr_assert_eq(gone.count, st == SINTER_OK ? 1 : 0);
+        expect_list(sinter_increment_compact_after(&later), "c@5");
+        sinter__increment_fini(&earlier);
+        sinter__increment_fini(&later);
+        cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
+    }
 }
 
 Test(compact_increment, noting_that_fails_notes_nothing)

@@ -1,7 +1,8 @@
 /*
- * Lives of merge trees: writes, flushes, compactions, commits, restarts, cancels and faults at
- * random, with background work that is done when the seed says so. After every step a read shows
- * what a model holds. One thread does it all, so a seed repeats a life exactly:
+ * Lives of merge trees: writes, flushes, compactions, commits that succeed, fail or linger,
+ * restarts, cancels and faults at random, with background work that is done when the seed says so.
+ * After every step a read shows what a model holds. One thread does it all, so a seed repeats a
+ * life exactly:
  *
  *     SINTER_TEST_SEED=N build/dev/tests/unit/compact/test_compact_merge_tree_life
  */
@@ -11,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "files.h"
 #include "support/tree_bed.h"
 
 TestSuite(compact_merge_tree_life, .timeout = 280);
 
-enum { TREES_MAX = 3, STEPS = 70, KEPT_MAX = 256, HELD_MAX = 4 };
+enum { TREES_MAX = 3, STEPS = 70, KEPT_MAX = 256, HELD_MAX = 4, PREPARED_MAX = 3 };
 
 /** Keeps what it is given until the seed says to run it. */
 typedef struct dice_executor {
@@ -33,9 +35,18 @@ typedef struct held_set {
     bed_state state;
 } held_set;
 
+/** An increment that is neither in the catalog nor given back, and what the catalog shows with it.
+ */
+typedef struct prepared {
+    sinter_increment *increment;
+    bed_state state;
+} prepared;
+
 typedef struct tree_life {
     tree_bed bed;
     held_set held[HELD_MAX];
+    prepared prepared[PREPARED_MAX];
+    size_t prepared_count;
 } tree_life;
 
 typedef struct sim {
@@ -50,7 +61,7 @@ typedef struct sim {
     size_t tree_count;
     bool has_faults;
     bool is_paused;
-    uint64_t compactions, failures, restarts, commits;
+    uint64_t compactions, failures, restarts, commits, returns;
 } sim;
 
 static sim s;
@@ -189,6 +200,18 @@ release_set(tree_life *tree, held_set *held)
     }
 }
 
+/* The commits failed for sure: give back the last of what was prepared, until `left` are left. */
+static void
+give_back(tree_life *tree, size_t left)
+{
+    while (tree->prepared_count > left) {
+        cr_assert_eq(sinter_merge_tree_return(
+                         tree->bed.tree, tree->prepared[--tree->prepared_count].increment, NULL),
+                     SINTER_OK);
+        s.returns++;
+    }
+}
+
 static void
 end(void)
 {
@@ -203,6 +226,7 @@ end(void)
         for (size_t h = 0; h < HELD_MAX; h++) {
             release_set(&s.trees[i], &s.trees[i].held[h]);
         }
+        give_back(&s.trees[i], 0);
         sinter_merge_tree_metrics_get(bed->tree, &metrics);
         s.compactions += metrics.compactions_completed;
         bed_close(bed);
@@ -234,14 +258,54 @@ write_rows(tree_bed *bed, sinter_error *err)
     return st;
 }
 
+/* Bring all that was prepared into the catalog at once. */
 static sinter_status
-commit(tree_bed *bed, sinter_error *err)
+swap_catalog(tree_life *tree, sinter_error *err)
 {
-    const sinter_status st = bed_commit(bed, test_rng_chance(&s.rng, 50), err);
+    tree_bed *bed = &tree->bed;
+    sinter_status first_failure = SINTER_OK;
 
-    s.commits += st == SINTER_OK;
-    bed_expect_catalog(bed, "committed");
-    return st;
+    for (size_t i = 0; i < tree->prepared_count; i++) {
+        bed_apply(bed, tree->prepared[i].increment);
+        bed->catalog.state = tree->prepared[i].state;
+        bed_expect_catalog(bed, "committed");
+    }
+    for (size_t i = 0; i < tree->prepared_count; i++) {
+        const sinter_status st =
+            sinter_merge_tree_committed(bed->tree, tree->prepared[i].increment, err);
+
+        first_failure = first_failure == SINTER_OK ? st : first_failure;
+        sinter_increment_destroy(tree->prepared[i].increment);
+    }
+    tree->prepared_count = 0;
+    s.commits++;
+    return first_failure;
+}
+
+/* A commit that is done, fails for sure, or takes its time while writing goes on. */
+static sinter_status
+commit(tree_life *tree, sinter_error *err)
+{
+    prepared *last = &tree->prepared[tree->prepared_count];
+    const bool may_linger = tree->prepared_count + 1 < PREPARED_MAX;
+
+    SINTER__CHECK(bed_prepare(&tree->bed, test_rng_chance(&s.rng, 50), &last->increment, err));
+    last->state = tree->bed.flushed;
+    tree->prepared_count++;
+    if (may_linger && test_rng_chance(&s.rng, 25)) {
+        return SINTER_OK;
+    }
+    if (test_rng_chance(&s.rng, 30)) {
+        give_back(tree, (size_t)test_rng_below(&s.rng, tree->prepared_count));
+        return SINTER_OK;
+    }
+    if (tree->prepared_count > 1 && test_rng_chance(&s.rng, 30)) {
+        give_back(tree, tree->prepared_count - 1);
+        return swap_catalog(tree, err);
+    }
+    SINTER__CHECK(swap_catalog(tree, err));
+    bed_expect_same_files(&tree->bed);
+    return SINTER_OK;
 }
 
 static sinter_status
@@ -262,11 +326,24 @@ hold_or_release(tree_life *tree)
 static sinter_status
 restart(tree_life *tree, sinter_error *err)
 {
+    const bool is_unsure = test_rng_chance(&s.rng, 50);
+
     for (size_t h = 0; h < HELD_MAX; h++) {
         release_set(tree, &tree->held[h]);
     }
     set_fault(SINTER_FAULT_NONE, UINT64_MAX);
+    if (is_unsure) { /* nobody knew what became of the commits; they weren't done */
+        for (size_t i = 0; i < tree->prepared_count; i++) {
+            sinter_increment_destroy(tree->prepared[i].increment);
+        }
+        tree->prepared_count = 0;
+    }
+    give_back(tree, 0);
     bed_close(&tree->bed);
+    if (!s.has_faults && !is_unsure) {
+        bed_expect_names(&tree->bed, "closed with increments given back");
+    }
+    bed_clean(&tree->bed);
     s.restarts++;
     draw_options(&tree->bed);
     return bed_open(&tree->bed, err);
@@ -316,7 +393,7 @@ step_of(tree_life *tree, sinter_error *err)
         return bed_compact(bed, test_rng_chance(&s.rng, 40), err);
     }
     if (what < 72) {
-        return commit(bed, err);
+        return commit(tree, err);
     }
     if (what < 80) {
         return hold_or_release(tree);
@@ -370,6 +447,7 @@ Test(compact_merge_tree_life, whatever_happens_a_read_shows_what_was_flushed)
     uint64_t failures = 0;
     uint64_t restarts = 0;
     uint64_t commits = 0;
+    uint64_t returns = 0;
 
     if (only != NULL) {
         live(strtoull(only, NULL, 10));
@@ -381,9 +459,11 @@ Test(compact_merge_tree_life, whatever_happens_a_read_shows_what_was_flushed)
         failures += s.failures;
         restarts += s.restarts;
         commits += s.commits;
+        returns += s.returns;
     }
     printf("%" PRIu64 " lives: %" PRIu64 " compactions, %" PRIu64 " failures, %" PRIu64
-           " restarts, %" PRIu64 " commits\n",
-           cases, compactions, failures, restarts, commits);
-    cr_expect(compactions > 100 && failures > 50 && restarts > 100 && commits > 500);
+           " restarts, %" PRIu64 " commits, %" PRIu64 " increments given back\n",
+           cases, compactions, failures, restarts, commits, returns);
+    cr_expect(compactions > 100 && failures > 50 && restarts > 100 && commits > 500 &&
+              returns > 200);
 }

@@ -338,6 +338,103 @@ Test(compact_merge_tree_rules, a_file_that_was_moved_and_then_rewritten_is_retir
     end();
 }
 
+/* ---- a commit that failed for sure ---- */
+
+static void
+give_back(sinter_increment *increment)
+{
+    cr_assert_eq(sinter_merge_tree_return(bed.tree, increment, &err), SINTER_OK, "%s", err.text);
+}
+
+Test(compact_merge_tree_rules, an_increment_that_came_back_is_part_of_the_next)
+{
+    sinter_increment *increment = NULL;
+    char first[BED_NAME_BYTES];
+    char made[BED_NAME_BYTES];
+
+    begin_open();
+    bed_put(&bed, 1);
+    flush();
+    (void)snprintf(first, sizeof first, "%s", name_at(0));
+    bed_put(&bed, 2);
+    compact_to(3);
+    (void)snprintf(made, sizeof made, "%s", name_at(3));
+    increment = prepare(true);
+    cr_expect(lists(sinter_increment_compact_after(increment), made, 3));
+    give_back(increment);
+    cr_expect(is_on_disk(made));
+    cr_expect(is_on_disk(first));
+    bed_put(&bed, 1);
+    compact_to(4); /* what the increment made goes into another file */
+    increment = prepare(true);
+    cr_expect_not(is_on_disk(made), "nobody names it any more");
+    cr_expect_eq(sinter_increment_max_sequence(increment), 2, "numbers go on");
+    cr_expect_eq(sinter_increment_new_files(increment)->count, 3);
+    cr_expect_eq(sinter_increment_compact_before(increment)->count, 3, "%s",
+                 bed_list_text(sinter_increment_compact_before(increment)));
+    cr_expect_not(lists(sinter_increment_compact_before(increment), made, 3));
+    cr_expect_eq(sinter_increment_compact_after(increment)->count, 1, "%s",
+                 bed_list_text(sinter_increment_compact_after(increment)));
+    cr_expect(lists(sinter_increment_compact_after(increment), name_at(4), 4));
+    bed.flushed = bed.live;
+    finish(increment);
+    bed_expect_same_files(&bed);
+    bed_expect_catalog(&bed, "after the second try");
+    cr_expect_eq(bed_name_count(&bed), 1);
+    end();
+}
+
+Test(compact_merge_tree_rules, a_file_of_an_increment_that_came_back_stays_while_a_set_lists_it)
+{
+    const sinter_file_set *held = NULL;
+    char made[BED_NAME_BYTES];
+
+    begin_open();
+    bed_put(&bed, 1);
+    compact_to(3);
+    (void)snprintf(made, sizeof made, "%s", name_at(3));
+    held = sinter_merge_tree_acquire(bed.tree);
+    give_back(prepare(true));
+    bed_put(&bed, 2);
+    compact_to(4);
+    give_back(prepare(true));
+    cr_expect(is_on_disk(made), "a reader holds it");
+    bed_close(&bed);
+    cr_expect(is_on_disk(made));
+    sinter_file_set_release(held);
+    cr_expect_eq(bed_name_count(&bed), 0, "no catalog names a file");
+    end();
+}
+
+Test(compact_merge_tree_rules, increments_come_back_in_the_opposite_order)
+{
+    sinter_increment *increments[3];
+
+    begin_open();
+    for (int i = 0; i < 3; i++) {
+        bed_put(&bed, (uint32_t)i);
+        increments[i] = prepare(false);
+    }
+    cr_expect_eq(sinter_merge_tree_return(bed.tree, increments[0], &err), SINTER_E_INVALID);
+    cr_expect_eq(sinter_merge_tree_return(bed.tree, increments[1], &err), SINTER_E_INVALID);
+    give_back(prepare(false)); /* an empty one says nothing */
+    give_back(increments[2]);
+    cr_expect_eq(sinter_merge_tree_return(bed.tree, increments[0], &err), SINTER_E_INVALID);
+    give_back(increments[1]);
+    bed.flushed = bed.live;
+    finish(increments[0]);
+    increments[0] = prepare(false);
+    cr_expect_eq(sinter_increment_new_files(increments[0])->count, 2);
+    bed_apply(&bed, increments[0]);
+    cr_assert_eq(sinter_merge_tree_committed(bed.tree, increments[0], &err), SINTER_OK);
+    cr_expect_eq(sinter_merge_tree_return(bed.tree, increments[0], &err), SINTER_E_INVALID,
+                 "the catalog has it");
+    sinter_increment_destroy(increments[0]);
+    bed_expect_same_files(&bed);
+    bed_expect_catalog(&bed, "in two commits");
+    end();
+}
+
 Test(compact_merge_tree_rules, nobody_loses_a_file_that_a_held_set_lists)
 {
     const sinter_file_set *set = NULL;
