@@ -233,7 +233,7 @@ sinter_io_fault_set(sinter_io *io, const sinter_fault_options *options);
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_fault_restart(sinter_io *io, sinter_error *err);
 
-/** Which bytes the limiting wrapper counts. */
+/** Which bytes a rate of the limiting wrapper counts. */
 typedef enum sinter_io_limit_mode {
     SINTER_IO_LIMIT_WRITES = 0, /* appended ones; reads pass */
     SINTER_IO_LIMIT_READS = 1,
@@ -244,39 +244,53 @@ typedef enum sinter_io_limit_mode {
 typedef struct sinter_io_limit_options {
     uint32_t struct_size;
     sinter_io_limit_mode mode;
-    uint64_t bytes_per_second; /* 0: unlimited; 2^38 and more count as 2^38 */
+    uint64_t bytes_per_second; /* of `mode`; 0: unlimited; 2^38 and more count as 2^38 */
     /* Asked twenty times a second by a thread that waits; true ends its request with
      * SINTER_E_CANCELLED. Any thread. NULL: never. */
     bool (*is_cancelled)(void *ctx);
     void *cancel_ctx;
+    /* Each side on its own, beside bytes_per_second of SINTER_IO_LIMIT_ALL or of the other side;
+     * 0: unlimited. */
+    uint64_t read_bytes_per_second;
+    uint64_t write_bytes_per_second;
 } sinter_io_limit_options;
 
 /**
  * Wrap a backend so that in any second at most 1.1 times `bytes_per_second` are moved through it,
- * and at least 0.9 times as many while there is work: large requests go in slices, a start or an
- * idle time is followed by no burst of more than a tenth of a second's bytes, and threads that
- * share the wrapper take turns. It waits on the clock of `env`. What is counted is what passes the
- * wrapper: a backend that gathers appends writes them a little later. Small files that are replaced
- * as a whole (the catalog) are not counted.
+ * and at least 0.9 times as many while there is work; the same for each side that has a rate of its
+ * own. What counts for two rates goes by the one that is slower at the moment: large requests go in
+ * slices, a start or an idle time is followed by no burst of more than a tenth of a second's bytes,
+ * and threads that share the wrapper take turns. It waits on the clock of `env`. What is counted is
+ * what passes the wrapper: a backend that gathers appends writes them a little later. Small files
+ * that are replaced as a whole (the catalog) are not counted.
  *
  * @param env      allocator, clock, of which `sleep_ns` must be there; borrowed, must outlive the
  *                 wrapper
  * @param base     borrowed, must outlive the wrapper
  * @param options  NULL: writes, unlimited
  * @param out      release with sinter_io_destroy() after all its files are closed. Shared
- * @return         SINTER_OK, SINTER_E_INVALID, SINTER_E_NOMEM
+ * @return         SINTER_OK, SINTER_E_INVALID (also: one rate given twice), SINTER_E_NOMEM
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_limit_create(const sinter_env *env, sinter_io *base,
                        const sinter_io_limit_options *options, sinter_io **out, sinter_error *err);
 
 /**
- * Change the rate while work runs; who waits goes by the new one within a tenth of a second.
- * Thread-safe.
+ * Change the rate of the wrapper's mode while work runs; who waits goes by the new one within a
+ * tenth of a second. Thread-safe.
  * @return SINTER_OK, SINTER_E_INVALID (`io` is no such wrapper)
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_io_limit_set(sinter_io *io, uint64_t bytes_per_second, sinter_error *err);
+
+/**
+ * The same for the rate of reads, of writes, or of both together, whatever the mode is: each is
+ * there beside the others.
+ * @return SINTER_OK, SINTER_E_INVALID (`io` is no such wrapper; no such side)
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_io_limit_set_side(sinter_io *io, sinter_io_limit_mode side, uint64_t bytes_per_second,
+                         sinter_error *err);
 
 /** Options of sinter_io_watch_create(). Zeroed with struct_size set: counts only. */
 typedef struct sinter_io_watch_options {

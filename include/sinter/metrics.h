@@ -77,11 +77,13 @@ typedef struct sinter_scheduler_metrics {
     uint64_t slow_ios;   /* io calls above slow_io_ns */
     uint64_t read_bytes; /* that tasks read and wrote through the io */
     uint64_t written_bytes;
-    uint64_t bytes_per_second; /* the rate; 0: unlimited */
+    uint64_t bytes_per_second; /* the rate of options.limit_mode; 0: unlimited */
     uint64_t memory_bytes;     /* budgets of running tasks */
     uint32_t open_files;       /* allowed to running tasks */
     uint32_t reserved32;
-    uint64_t reserved[8];
+    uint64_t read_bytes_per_second; /* the rates of each side; 0: unlimited */
+    uint64_t write_bytes_per_second;
+    uint64_t reserved[6];
 } sinter_scheduler_metrics;
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #define SINTER_SCHEDULER_H
 
 #include "sinter/env.h"
+#include "sinter/io.h"
 #include "sinter/metrics.h"
 
 #ifdef __cplusplus
@@ -36,6 +37,9 @@ typedef struct sinter_scheduler_options {
      * longer: nobody waits for ever. 0: 1 */
     uint32_t age_runs_per_second;
     uint32_t reserved;
+    /* Rates of each side on its own, beside bytes_per_second; 0: unlimited. */
+    uint64_t read_bytes_per_second;
+    uint64_t write_bytes_per_second;
 } sinter_scheduler_options;
 
 /**
@@ -99,11 +103,17 @@ sinter_scheduler_drain(sinter_scheduler *scheduler, sinter_error *err);
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_scheduler_run_one(sinter_scheduler *scheduler);
 
-/** Change the rate while tasks run, within a second; 0: unlimited.
+/** Change the rate of options.limit_mode while tasks run, within a second; 0: unlimited.
  *  @return SINTER_OK, SINTER_E_INVALID: the environment's clock can't sleep */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_scheduler_set_rate(sinter_scheduler *scheduler, uint64_t bytes_per_second,
                           sinter_error *err);
+
+/** The same for the rate of reads, of writes, or of both together: each is there beside the others.
+ *  @return SINTER_OK, SINTER_E_INVALID: no such side, or the environment's clock can't sleep */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_scheduler_set_side_rate(sinter_scheduler *scheduler, sinter_io_limit_mode side,
+                               uint64_t bytes_per_second, sinter_error *err);
 
 /** Change how many tasks run at a time, 1..1024; running ones are left alone.
  *  @return SINTER_OK, SINTER_E_INVALID */

@@ -23,6 +23,7 @@
 #include "compact/job_queue.h"
 #include "compact/scheduler_priv.h"
 #include "io/limit.h"
+#include "io/watch.h"
 
 /* ---- admission; everything here is called with the monitor held ---- */
 
@@ -141,6 +142,7 @@ run(sinter_scheduler *scheduler, sinter__job *job)
     running_job running = {.scheduler = scheduler, .job = job};
     sinter_env env = scheduler->env;
     sinter_memory budget;
+    sinter__watch_io watch;
     sinter__limit_io limit;
     sinter__named_listener listener;
     sinter_status st = SINTER_OK;
@@ -152,11 +154,12 @@ run(sinter_scheduler *scheduler, sinter__job *job)
         sinter__memory_init(&budget, scheduler->env.memory, job->memory_bytes);
         env.memory = &budget;
     }
-    env.io = scheduler->limit == NULL
-                 ? scheduler->watch
-                 : sinter__limit_share(scheduler->limit, &limit, should_stop, &running);
     env.listener = sinter__named_listener_init(&listener, scheduler->env.listener,
                                                job->name == NULL ? "" : job->name, job->id);
+    env.io = sinter__watch_share(scheduler->watch, &env, &watch);
+    if (scheduler->limit != NULL) {
+        env.io = sinter__limit_share(scheduler->limit, env.io, &limit, should_stop, &running);
+    }
     begin_ns = sinter__now_ns(&env);
     st = job->run(job->ctx, &env);
     end_ns = sinter__now_ns(&env);

@@ -19,7 +19,9 @@ check_options(const sinter_env *env, const sinter_scheduler_options *options, si
     SINTER__REQUIRE(err, options->when_full <= SINTER_QUEUE_RUN_IN_CALLER);
     SINTER__REQUIRE(err, options->limit_mode >= SINTER_IO_LIMIT_WRITES);
     SINTER__REQUIRE(err, options->limit_mode <= SINTER_IO_LIMIT_ALL);
-    SINTER__REQUIRE(err, options->bytes_per_second == 0 || env->clock.sleep_ns != NULL);
+    SINTER__REQUIRE(err, env->clock.sleep_ns != NULL ||
+                             (options->bytes_per_second | options->read_bytes_per_second |
+                              options->write_bytes_per_second) == 0);
     return SINTER_OK;
 }
 
@@ -31,7 +33,10 @@ create_io(sinter_scheduler *scheduler, const sinter_scheduler_options *options, 
                                            .slow_ns = options->slow_io_ns};
     const sinter_io_limit_options limit = {.struct_size = (uint32_t)sizeof limit,
                                            .mode = (sinter_io_limit_mode)options->limit_mode,
-                                           .bytes_per_second = options->bytes_per_second};
+                                           .bytes_per_second = options->bytes_per_second,
+                                           .read_bytes_per_second = options->read_bytes_per_second,
+                                           .write_bytes_per_second =
+                                               options->write_bytes_per_second};
     const sinter_env *env = &scheduler->env;
 
     SINTER__CHECK(sinter_io_watch_create(env, env->io, &watch, &scheduler->watch, err));
@@ -73,7 +78,12 @@ sinter_scheduler_create(const sinter_env *env, const sinter_scheduler_options *o
     scheduler->age_runs_per_second = known.age_runs_per_second == 0 ? 1 : known.age_runs_per_second;
     scheduler->users = 1;
     atomic_init(&scheduler->tasks_max, known.tasks_max == 0 ? 1 : known.tasks_max);
-    atomic_init(&scheduler->bytes_per_second, known.bytes_per_second);
+    scheduler->limit_mode = (sinter_io_limit_mode)known.limit_mode;
+    atomic_init(&scheduler->rates[SINTER_IO_LIMIT_READS], known.read_bytes_per_second);
+    atomic_init(&scheduler->rates[SINTER_IO_LIMIT_WRITES], known.write_bytes_per_second);
+    if (known.bytes_per_second > 0) {
+        atomic_init(&scheduler->rates[known.limit_mode], known.bytes_per_second);
+    }
     SINTER__TRY(create_io(scheduler, &known, err));
     SINTER__TRY(sinter__monitor_init(&scheduler->monitor, err));
     *out = scheduler;
@@ -168,7 +178,8 @@ sinter_scheduler_run_one(sinter_scheduler *scheduler)
 }
 
 sinter_status
-sinter_scheduler_set_rate(sinter_scheduler *scheduler, uint64_t bytes_per_second, sinter_error *err)
+sinter_scheduler_set_side_rate(sinter_scheduler *scheduler, sinter_io_limit_mode side,
+                               uint64_t bytes_per_second, sinter_error *err)
 {
     SINTER__REQUIRE(err, scheduler != NULL);
     if (scheduler->limit == NULL) {
@@ -176,9 +187,16 @@ sinter_scheduler_set_rate(sinter_scheduler *scheduler, uint64_t bytes_per_second
                            "a rate needs a clock that sleeps: set clock.sleep_ns of the "
                            "environment before the scheduler is made");
     }
-    SINTER__CHECK(sinter_io_limit_set(scheduler->limit, bytes_per_second, err));
-    atomic_store(&scheduler->bytes_per_second, bytes_per_second);
+    SINTER__CHECK(sinter_io_limit_set_side(scheduler->limit, side, bytes_per_second, err));
+    atomic_store(&scheduler->rates[side], bytes_per_second);
     return SINTER_OK;
+}
+
+sinter_status
+sinter_scheduler_set_rate(sinter_scheduler *scheduler, uint64_t bytes_per_second, sinter_error *err)
+{
+    SINTER__REQUIRE(err, scheduler != NULL);
+    return sinter_scheduler_set_side_rate(scheduler, scheduler->limit_mode, bytes_per_second, err);
 }
 
 sinter_status
@@ -216,7 +234,9 @@ sinter_scheduler_metrics_get(const sinter_scheduler *scheduler, sinter_scheduler
     metrics.slow_ios = io.slow_calls;
     metrics.read_bytes = io.read_bytes;
     metrics.written_bytes = io.written_bytes;
-    metrics.bytes_per_second = atomic_load(&scheduler->bytes_per_second);
+    metrics.bytes_per_second = atomic_load(&scheduler->rates[scheduler->limit_mode]);
+    metrics.read_bytes_per_second = atomic_load(&scheduler->rates[SINTER_IO_LIMIT_READS]);
+    metrics.write_bytes_per_second = atomic_load(&scheduler->rates[SINTER_IO_LIMIT_WRITES]);
     metrics.memory_bytes = atomic_load(&scheduler->memory_used);
     metrics.open_files = atomic_load(&scheduler->open_files_used);
     sinter__struct_store(out, &metrics, sizeof metrics);

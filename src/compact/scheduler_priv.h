@@ -17,6 +17,7 @@ struct sinter_scheduler {
     sinter_env env;   /* a copy: a runner may come when the owner's is gone */
     sinter_io *watch; /* over the environment's io */
     sinter_io *limit; /* over the watch; NULL: nobody can wait, the clock doesn't sleep */
+    sinter_io_limit_mode limit_mode;
     int32_t when_full;
     uint32_t queue_max;
     uint64_t memory_max; /* UINT64_MAX: no ceiling */
@@ -41,7 +42,7 @@ struct sinter_scheduler {
     _Atomic uint32_t bucket_count;
     _Atomic uint64_t memory_used;
     _Atomic uint32_t open_files_used;
-    _Atomic uint64_t bytes_per_second;
+    _Atomic uint64_t rates[SINTER_IO_LIMIT_ALL + 1]; /* bytes a second, by mode; 0: unlimited */
     _Atomic uint64_t submitted;
     _Atomic uint64_t completed;
     _Atomic uint64_t failed;

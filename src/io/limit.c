@@ -1,16 +1,17 @@
 /*
- * A wrapper that lets no more than so many bytes a second through.
+ * A wrapper that lets no more than so many bytes a second through: of writes, of reads, of both.
  *
- * Every request is cut into slices, and each slice is given the moment at which the bytes before it
- * have had their time:
+ * Every request is cut into slices. A rate knows when its next slice may go at the earliest:
  *
- *   moment of a slice = max(now - CREDIT, end of the slice before)     end = moment + bytes / rate
+ *   begin of a slice = max(now - CREDIT, end of the slice before)     end = begin + bytes / rate
  *
- * A thread sleeps until its moment and asks for the next slice then, so threads that share the
- * limit take turns, slice by slice, in the order in which they asked. CREDIT is what a thread that
- * came late may catch up with: without it every late waking would lower the rate. In a second lie
- * the moments of rate * (1 + CREDIT) bytes and one slice more: 7.5 % above the rate, which leaves
- * 2.5 % for threads that wake late.
+ * A slice goes when the begin of each rate that counts it has come, and only then the rates move
+ * on, so none is spent while a thread waits for the other. Threads wait in one line: each leaves
+ * room for the slices of those before it that could go now as well, and asks for the next slice at
+ * the end of the line, so they take turns, slice by slice. CREDIT is what a thread that came late
+ * may catch up with: without it every late waking would lower the rate. In a second lie the begins
+ * of rate * (1 + CREDIT) bytes and one slice more: 7.5 % above the rate, which leaves 2.5 % for
+ * threads that wake late.
  */
 #include "io/limit.h"
 
@@ -31,12 +32,22 @@ enum {
 /* Bytes a second that the arithmetic holds; more than any machine moves. */
 static const uint64_t RATE_MAX = UINT64_C(1) << 38;
 
+enum { RATE_COUNT = SINTER_IO_LIMIT_ALL + 1 };
+
+/* A thread that waits for a slice. */
+typedef struct waiter {
+    struct waiter *next;
+    sinter_io_limit_mode side; /* SINTER_IO_LIMIT_WRITES or SINTER_IO_LIMIT_READS */
+    size_t wanted;
+} waiter;
+
 /* What wrappers share. */
 typedef struct sinter__rate {
     sinter__mutex mutex; /* guards what follows */
-    uint64_t bytes_per_second;
-    uint64_t changes; /* how often it was set: moments given before count no more */
-    int64_t free_ns;  /* when the next slice may go, on the monotonic clock */
+    _Atomic uint64_t
+        bytes_per_second[RATE_COUNT]; /* by mode; 0: none. Read without the mutex too */
+    int64_t free_ns[RATE_COUNT];      /* when the next slice may begin, on the monotonic clock */
+    waiter *line;                     /* who came first is first */
 } sinter__rate;
 
 /* A wrapper with a rate of its own. */
@@ -71,13 +82,6 @@ limit_file_of(sinter_io_file *file)
 
 /* ---- the limit ---- */
 
-/* A slice that was granted, and when it may go. */
-typedef struct grant {
-    size_t bytes;
-    int64_t moment_ns;
-    uint64_t changes;
-} grant;
-
 /* How long `bytes` take, rounded up. Of rates below SLICES_A_SECOND they are one byte, of others
  * rate / SLICES_A_SECOND at most: the product fits. */
 static int64_t
@@ -87,49 +91,147 @@ duration_ns(uint64_t bytes, uint64_t rate)
     return (int64_t)((bytes * SECOND_NS + rate - 1) / rate);
 }
 
-/* The next slice of `wanted` bytes; called with the mutex held. */
-static grant
-take_slice(sinter__rate *rate, size_t wanted, int64_t now_ns)
+static uint64_t
+rate_of(const sinter__rate *rate, sinter_io_limit_mode mode)
 {
-    grant taken = {.bytes = wanted, .moment_ns = now_ns, .changes = rate->changes};
+    return atomic_load(&rate->bytes_per_second[mode]);
+}
 
-    if (rate->bytes_per_second > 0) {
-        const uint64_t slice = rate->bytes_per_second / SLICES_A_SECOND;
+/* Does any rate count bytes of a side? */
+static bool
+is_limited(const sinter__limit_io *limit, sinter_io_limit_mode side)
+{
+    return rate_of(limit->rate, side) > 0 || rate_of(limit->rate, SINTER_IO_LIMIT_ALL) > 0;
+}
 
-        taken.bytes = slice == 0 ? 1 : slice < wanted ? (size_t)slice : wanted;
-        if (rate->free_ns < now_ns - CREDIT_NS) {
-            rate->free_ns = now_ns - CREDIT_NS;
+/* How much of what a thread wants goes at once. */
+static size_t
+slice_of(const sinter__rate *rate, const waiter *who)
+{
+    const sinter_io_limit_mode modes[] = {who->side, SINTER_IO_LIMIT_ALL};
+    size_t bytes = who->wanted;
+
+    for (size_t i = 0; i < 2; i++) {
+        const uint64_t bytes_per_second = rate_of(rate, modes[i]);
+        const uint64_t most = bytes_per_second / SLICES_A_SECOND;
+
+        if (bytes_per_second > 0 && most < bytes) {
+            bytes = most == 0 ? 1 : (size_t)most;
         }
-        taken.moment_ns = rate->free_ns;
-        rate->free_ns += duration_ns(taken.bytes, rate->bytes_per_second);
     }
-    return taken;
+    return bytes;
+}
+
+/* Let the slice of a thread take its time of a rate. */
+static void
+spend(const sinter__rate *rate, sinter_io_limit_mode mode, const waiter *who, int64_t *free_ns)
+{
+    const uint64_t bytes_per_second = rate_of(rate, mode);
+
+    if (bytes_per_second > 0) {
+        free_ns[mode] += duration_ns(slice_of(rate, who), bytes_per_second);
+    }
+}
+
+/* When the slice of a thread in the line may go. `free_ns`: when that of the first one could. The
+ * mutex is held. */
+static int64_t
+moment_of(const sinter__rate *rate, const waiter *who, int64_t now_ns, const int64_t *free_ns)
+{
+    int64_t ahead_ns[RATE_COUNT];
+    int64_t moment_ns = now_ns;
+
+    memcpy(ahead_ns, free_ns, sizeof ahead_ns);
+    for (const waiter *before = rate->line; before != who; before = before->next) {
+        const bool is_ready = rate_of(rate, before->side) == 0 || ahead_ns[before->side] <= now_ns;
+
+        spend(rate, before->side, before, ahead_ns);
+        if (is_ready) {
+            spend(rate, SINTER_IO_LIMIT_ALL, before, ahead_ns);
+        }
+    }
+    if (rate_of(rate, who->side) > 0 && ahead_ns[who->side] > moment_ns) {
+        moment_ns = ahead_ns[who->side];
+    }
+    if (rate_of(rate, SINTER_IO_LIMIT_ALL) > 0 && ahead_ns[SINTER_IO_LIMIT_ALL] > moment_ns) {
+        moment_ns = ahead_ns[SINTER_IO_LIMIT_ALL];
+    }
+    return moment_ns;
+}
+
+static void
+join_line(sinter__rate *rate, waiter *who)
+{
+    waiter **end = &rate->line;
+
+    while (*end != NULL) {
+        end = &(*end)->next;
+    }
+    *end = who;
+}
+
+static void
+leave_line(sinter__rate *rate, const waiter *who)
+{
+    waiter **place = &rate->line;
+
+    while (*place != who) {
+        place = &(*place)->next;
+    }
+    *place = who->next;
+}
+
+/* How long a thread in the line has to wait; 0: its slice of `*bytes_out` goes, it has left. The
+ * mutex is held. */
+static int64_t
+try_to_go(sinter__rate *rate, const waiter *who, int64_t now_ns, size_t *bytes_out)
+{
+    int64_t free_ns[RATE_COUNT];
+    int64_t moment_ns = 0;
+
+    for (size_t i = 0; i < RATE_COUNT; i++) {
+        const int64_t earliest_ns = now_ns - CREDIT_NS;
+
+        free_ns[i] = rate->free_ns[i] < earliest_ns ? earliest_ns : rate->free_ns[i];
+    }
+    moment_ns = moment_of(rate, who, now_ns, free_ns);
+    if (moment_ns <= now_ns) {
+        *bytes_out = slice_of(rate, who);
+        spend(rate, who->side, who, free_ns);
+        spend(rate, SINTER_IO_LIMIT_ALL, who, free_ns);
+        memcpy(rate->free_ns, free_ns, sizeof free_ns);
+        leave_line(rate, who);
+    }
+    return moment_ns - now_ns;
 }
 
 /* Wait until some of `wanted` bytes may go; `*bytes_out` of them, at least one. */
 static sinter_status
-wait_for_slice(const sinter__limit_io *limit, size_t wanted, size_t *bytes_out, sinter_error *err)
+wait_for_slice(const sinter__limit_io *limit, sinter_io_limit_mode side, size_t wanted,
+               size_t *bytes_out, sinter_error *err)
 {
     const sinter_env *env = limit->env;
     sinter__rate *rate = limit->rate;
-    grant taken = {0};
+    waiter me = {.side = side, .wanted = wanted};
 
     assert(wanted > 0);
+    sinter__mutex_lock(&rate->mutex);
+    join_line(rate, &me);
+    sinter__mutex_unlock(&rate->mutex);
     for (;;) {
         const int64_t now_ns = sinter__now_ns(env);
         int64_t wait_ns = 0;
 
         sinter__mutex_lock(&rate->mutex);
-        if (taken.bytes == 0 || taken.changes != rate->changes) {
-            taken = take_slice(rate, wanted, now_ns);
-        }
+        wait_ns = try_to_go(rate, &me, now_ns, bytes_out);
         sinter__mutex_unlock(&rate->mutex);
-        wait_ns = taken.moment_ns - now_ns;
-        if (wait_ns <= 0) {
-            *bytes_out = taken.bytes;
+        if (wait_ns == 0) {
             return SINTER_OK;
         }
         if (limit->is_cancelled != NULL && limit->is_cancelled(limit->cancel_ctx)) {
+            sinter__mutex_lock(&rate->mutex);
+            leave_line(rate, &me);
+            sinter__mutex_unlock(&rate->mutex);
             return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled while it waited for the rate");
         }
         sinter__sleep_ns(env, wait_ns < NAP_NS ? wait_ns : NAP_NS);
@@ -138,11 +240,12 @@ wait_for_slice(const sinter__limit_io *limit, size_t wanted, size_t *bytes_out, 
 
 /* How many of `size` bytes may be moved in one go; waits where the limit counts them. */
 static sinter_status
-pass(const sinter__limit_io *limit, bool is_limited, size_t size, size_t *bytes_out,
+pass(const sinter__limit_io *limit, sinter_io_limit_mode side, size_t size, size_t *bytes_out,
      sinter_error *err)
 {
     *bytes_out = size;
-    return is_limited && size > 0 ? wait_for_slice(limit, size, bytes_out, err) : SINTER_OK;
+    return size > 0 && is_limited(limit, side) ? wait_for_slice(limit, side, size, bytes_out, err)
+                                               : SINTER_OK;
 }
 
 /* ---- files ---- */
@@ -230,7 +333,7 @@ read_but_last(limit_file *file, sinter_io_range *rest, sinter_error *err)
         sinter_io_range slice = *rest;
         size_t bytes = 0;
 
-        SINTER__CHECK(pass(file->io, file->io->limits_reads, rest->size, &bytes, err));
+        SINTER__CHECK(pass(file->io, SINTER_IO_LIMIT_READS, rest->size, &bytes, err));
         if (bytes == rest->size) {
             return SINTER_OK;
         }
@@ -248,7 +351,7 @@ limit_read(sinter_io_file *base, const sinter_io_range *ranges, size_t count, si
     limit_file *file = limit_file_of(base);
     const sinter_io_ops *ops = file->under->ops;
 
-    if (!file->io->limits_reads) {
+    if (!is_limited(file->io, SINTER_IO_LIMIT_READS)) {
         return ops->read(file->under, ranges, count, err);
     }
     for (size_t i = 0; i < count; i++) {
@@ -290,7 +393,7 @@ limit_append(sinter_io_file *base, const void *data, size_t size, sinter_error *
     do {
         size_t bytes = 0;
 
-        SINTER__CHECK(pass(file->io, file->io->limits_writes, size, &bytes, err));
+        SINTER__CHECK(pass(file->io, SINTER_IO_LIMIT_WRITES, size, &bytes, err));
         SINTER__CHECK(file->under->ops->append(file->under, rest, bytes, err));
         rest = bytes > 0 ? rest + bytes : rest;
         size -= bytes;
@@ -416,27 +519,48 @@ const sinter_io_ops sinter__limit_ops = {
 };
 
 static void
-set_rate(const sinter__limit_io *limit, uint64_t bytes_per_second)
+set_rate(const sinter__limit_io *limit, sinter_io_limit_mode mode, uint64_t bytes_per_second)
 {
     sinter__rate *rate = limit->rate;
     const int64_t now_ns = sinter__now_ns(limit->env);
 
     sinter__mutex_lock(&rate->mutex);
-    rate->bytes_per_second = bytes_per_second < RATE_MAX ? bytes_per_second : RATE_MAX;
-    rate->changes++;
-    rate->free_ns = now_ns;
+    atomic_store(&rate->bytes_per_second[mode],
+                 bytes_per_second < RATE_MAX ? bytes_per_second : RATE_MAX);
+    rate->free_ns[mode] = now_ns;
     sinter__mutex_unlock(&rate->mutex);
 }
 
 sinter_io *
-sinter__limit_share(const sinter_io *limit, sinter__limit_io *out, bool (*is_cancelled)(void *ctx),
-                    void *cancel_ctx)
+sinter__limit_share(const sinter_io *limit, sinter_io *under, sinter__limit_io *out,
+                    bool (*is_cancelled)(void *ctx), void *cancel_ctx)
 {
     assert(limit->ops == &sinter__limit_ops);
     *out = *limit_of(limit);
+    out->base.under = under;
     out->is_cancelled = is_cancelled;
     out->cancel_ctx = cancel_ctx;
     return &out->base.io;
+}
+
+/* Is one rate given by two options? */
+static sinter_status
+check_options(const sinter_io_limit_options *options, sinter_error *err)
+{
+    SINTER__REQUIRE(err, options->mode <= SINTER_IO_LIMIT_ALL);
+    if (options->bytes_per_second > 0 && options->mode == SINTER_IO_LIMIT_READS &&
+        options->read_bytes_per_second > 0) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "bytes_per_second of SINTER_IO_LIMIT_READS and read_bytes_per_second "
+                           "are the same rate: set one of them");
+    }
+    if (options->bytes_per_second > 0 && options->mode == SINTER_IO_LIMIT_WRITES &&
+        options->write_bytes_per_second > 0) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "bytes_per_second of SINTER_IO_LIMIT_WRITES and write_bytes_per_second "
+                           "are the same rate: set one of them");
+    }
+    return SINTER_OK;
 }
 
 sinter_status
@@ -454,14 +578,13 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
         SINTER__CHECK(
             sinter__struct_load(&known, sizeof known, options, "sinter_io_limit_options", err));
     }
-    SINTER__REQUIRE(err, known.mode <= SINTER_IO_LIMIT_ALL);
+    SINTER__CHECK(check_options(&known, err));
     SINTER__CHECK(SINTER__NEW(env, rated, 1, err));
     rated->limit = (sinter__limit_io){
         .base = {.io.ops = &sinter__limit_ops, .under = base},
         .env = env,
         .rate = &rated->rate,
-        .limits_reads = known.mode != SINTER_IO_LIMIT_WRITES,
-        .limits_writes = known.mode != SINTER_IO_LIMIT_READS,
+        .mode = known.mode,
         .is_cancelled = known.is_cancelled,
         .cancel_ctx = known.cancel_ctx,
     };
@@ -470,7 +593,11 @@ sinter_io_limit_create(const sinter_env *env, sinter_io *base,
         sinter__free(env, rated);
         return st;
     }
-    set_rate(&rated->limit, known.bytes_per_second);
+    set_rate(&rated->limit, SINTER_IO_LIMIT_READS, known.read_bytes_per_second);
+    set_rate(&rated->limit, SINTER_IO_LIMIT_WRITES, known.write_bytes_per_second);
+    if (known.bytes_per_second > 0) {
+        set_rate(&rated->limit, known.mode, known.bytes_per_second);
+    }
     *out = &rated->limit.base.io;
     return SINTER_OK;
 }
@@ -479,6 +606,16 @@ sinter_status
 sinter_io_limit_set(sinter_io *io, uint64_t bytes_per_second, sinter_error *err)
 {
     SINTER__REQUIRE(err, io != NULL && io->ops == &sinter__limit_ops);
-    set_rate(limit_of(io), bytes_per_second);
+    set_rate(limit_of(io), limit_of(io)->mode, bytes_per_second);
+    return SINTER_OK;
+}
+
+sinter_status
+sinter_io_limit_set_side(sinter_io *io, sinter_io_limit_mode side, uint64_t bytes_per_second,
+                         sinter_error *err)
+{
+    SINTER__REQUIRE(err, io != NULL && io->ops == &sinter__limit_ops);
+    SINTER__REQUIRE(err, side <= SINTER_IO_LIMIT_ALL);
+    set_rate(limit_of(io), side, bytes_per_second);
     return SINTER_OK;
 }

@@ -1,18 +1,17 @@
 /*
  * A wrapper that counts and times every call, and tells of slow ones.
  */
+#include "io/watch.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "base/env.h"
 #include "base/listener.h"
 #include "base/load.h"
-#include "io/io_base.h"
 
-typedef struct watch_io {
-    sinter__io_wrapper base;
-    const sinter_env *env;
-    uint64_t slow_ns; /* 0: nothing is slow */
+/* What wrappers share. */
+typedef struct sinter__watch_counts {
     _Atomic uint64_t reads;
     _Atomic uint64_t read_bytes;
     _Atomic uint64_t writes;
@@ -20,19 +19,25 @@ typedef struct watch_io {
     _Atomic uint64_t syncs;
     _Atomic uint64_t call_ns;
     _Atomic uint64_t slow_calls;
-} watch_io;
+} sinter__watch_counts;
+
+/* A wrapper with counts of its own. */
+typedef struct counting_io {
+    sinter__watch_io watch;
+    sinter__watch_counts counts;
+} counting_io;
 
 typedef struct watch_file {
     sinter_io_file base;
-    watch_io *io;
+    const sinter__watch_io *io;
     sinter_io_file *under;
     char path[]; /* of a file without a name: of its directory */
 } watch_file;
 
-static watch_io *
-watch_of(sinter_io *io)
+static const sinter__watch_io *
+watch_of(const sinter_io *io)
 {
-    return (watch_io *)io;
+    return (const sinter__watch_io *)io;
 }
 
 static sinter_io *
@@ -51,7 +56,7 @@ watch_file_of(sinter_io_file *file)
 
 /* A call under way. */
 typedef struct call {
-    watch_io *io;
+    const sinter__watch_io *io;
     const char *op;
     const char *path;
     uint64_t bytes;
@@ -59,7 +64,7 @@ typedef struct call {
 } call;
 
 static call
-call_begin(watch_io *io, const char *op, const char *path, uint64_t bytes)
+call_begin(const sinter__watch_io *io, const char *op, const char *path, uint64_t bytes)
 {
     return (call){
         .io = io, .op = op, .path = path, .bytes = bytes, .begin_ns = sinter__now_ns(io->env)};
@@ -68,11 +73,11 @@ call_begin(watch_io *io, const char *op, const char *path, uint64_t bytes)
 static sinter_status
 call_end(const call *done, sinter_status st)
 {
-    watch_io *io = done->io;
+    const sinter__watch_io *io = done->io;
     const int64_t took_ns = sinter__now_ns(io->env) - done->begin_ns;
 
     assert(took_ns >= 0);
-    sinter__io_count(&io->call_ns, (uint64_t)took_ns);
+    sinter__io_count(&io->counts->call_ns, (uint64_t)took_ns);
     if (io->slow_ns > 0 && (uint64_t)took_ns >= io->slow_ns) {
         const sinter_event event = {.struct_size = (uint32_t)sizeof event,
                                     .file = done->path,
@@ -81,7 +86,7 @@ call_end(const call *done, sinter_status st)
                                     .duration_ns = took_ns,
                                     .status = st};
 
-        sinter__io_count(&io->slow_calls, 1);
+        sinter__io_count(&io->counts->slow_calls, 1);
         SINTER__TELL(io->env->listener, slow_io, &event);
     }
     return st;
@@ -99,7 +104,7 @@ count_moved(_Atomic uint64_t *calls, _Atomic uint64_t *bytes, uint64_t size, sin
 /* ---- files ---- */
 
 static sinter_status
-file_new(watch_io *io, const char *path, watch_file **out, sinter_error *err)
+file_new(const sinter__watch_io *io, const char *path, watch_file **out, sinter_error *err)
 {
     const size_t size = strlen(path) + 1;
 
@@ -196,7 +201,7 @@ watch_read(sinter_io_file *base, const sinter_io_range *ranges, size_t count, si
         now.bytes += ranges[i].size;
     }
     st = file->under->ops->read(file->under, ranges, count, err);
-    count_moved(&file->io->reads, &file->io->read_bytes, now.bytes, st);
+    count_moved(&file->io->counts->reads, &file->io->counts->read_bytes, now.bytes, st);
     return call_end(&now, st);
 }
 
@@ -208,7 +213,7 @@ watch_read_begin(sinter_io_file *base, const sinter_io_range *range, sinter_io_t
     const call now = call_begin(file->io, "read_begin", file->path, range->size);
     const sinter_status st = file->under->ops->read_begin(file->under, range, ticket, err);
 
-    count_moved(&file->io->reads, &file->io->read_bytes, now.bytes, st);
+    count_moved(&file->io->counts->reads, &file->io->counts->read_bytes, now.bytes, st);
     return call_end(&now, st);
 }
 
@@ -228,7 +233,7 @@ watch_append(sinter_io_file *base, const void *data, size_t size, sinter_error *
     const call now = call_begin(file->io, "append", file->path, size);
     const sinter_status st = file->under->ops->append(file->under, data, size, err);
 
-    count_moved(&file->io->writes, &file->io->written_bytes, now.bytes, st);
+    count_moved(&file->io->counts->writes, &file->io->counts->written_bytes, now.bytes, st);
     return call_end(&now, st);
 }
 
@@ -239,7 +244,7 @@ watch_sync(sinter_io_file *base, sinter_error *err)
     const call now = call_begin(file->io, "sync", file->path, 0);
     const sinter_status st = file->under->ops->sync(file->under, err);
 
-    sinter__io_count(&file->io->syncs, st == SINTER_OK ? 1 : 0);
+    sinter__io_count(&file->io->counts->syncs, st == SINTER_OK ? 1 : 0);
     return call_end(&now, st);
 }
 
@@ -277,11 +282,11 @@ watch_stat(sinter_io *io, const char *path, sinter_io_stat *out, sinter_error *e
 static sinter_status
 watch_sync_dir(sinter_io *io, const char *path, sinter_error *err)
 {
-    watch_io *watch = watch_of(io);
+    const sinter__watch_io *watch = watch_of(io);
     const call now = call_begin(watch, "sync_dir", path, 0);
     const sinter_status st = under_of(io)->ops->sync_dir(under_of(io), path, err);
 
-    sinter__io_count(&watch->syncs, st == SINTER_OK ? 1 : 0);
+    sinter__io_count(&watch->counts->syncs, st == SINTER_OK ? 1 : 0);
     return call_end(&now, st);
 }
 
@@ -327,11 +332,11 @@ watch_clean(sinter_io *io, const char *dir, uint64_t *removed_out, sinter_error 
 static sinter_status
 watch_replace(sinter_io *io, const char *path, const void *data, size_t size, sinter_error *err)
 {
-    watch_io *watch = watch_of(io);
+    const sinter__watch_io *watch = watch_of(io);
     const call now = call_begin(watch, "replace", path, size);
     const sinter_status st = under_of(io)->ops->replace(under_of(io), path, data, size, err);
 
-    count_moved(&watch->writes, &watch->written_bytes, now.bytes, st);
+    count_moved(&watch->counts->writes, &watch->counts->written_bytes, now.bytes, st);
     return call_end(&now, st);
 }
 
@@ -369,12 +374,21 @@ const sinter_io_ops sinter__watch_ops = {
     .give_back = watch_give_back,
 };
 
+sinter_io *
+sinter__watch_share(const sinter_io *watch, const sinter_env *env, sinter__watch_io *out)
+{
+    assert(watch->ops == &sinter__watch_ops);
+    *out = *watch_of(watch);
+    out->env = env;
+    return &out->base.io;
+}
+
 sinter_status
 sinter_io_watch_create(const sinter_env *env, sinter_io *base,
                        const sinter_io_watch_options *options, sinter_io **out, sinter_error *err)
 {
     sinter_io_watch_options known = {.struct_size = (uint32_t)sizeof known};
-    watch_io *watch = NULL;
+    counting_io *counting = NULL;
 
     SINTER__REQUIRE(err, env != NULL && base != NULL && out != NULL);
     *out = NULL;
@@ -382,11 +396,14 @@ sinter_io_watch_create(const sinter_env *env, sinter_io *base,
         SINTER__CHECK(
             sinter__struct_load(&known, sizeof known, options, "sinter_io_watch_options", err));
     }
-    SINTER__CHECK(SINTER__NEW(env, watch, 1, err));
-    watch->base = (sinter__io_wrapper){.io.ops = &sinter__watch_ops, .under = base};
-    watch->env = env;
-    watch->slow_ns = known.slow_ns;
-    *out = &watch->base.io;
+    SINTER__CHECK(SINTER__NEW(env, counting, 1, err));
+    counting->watch = (sinter__watch_io){
+        .base = {.io.ops = &sinter__watch_ops, .under = base},
+        .env = env,
+        .slow_ns = known.slow_ns,
+        .counts = &counting->counts,
+    };
+    *out = &counting->watch.base.io;
     return SINTER_OK;
 }
 
@@ -396,15 +413,15 @@ sinter_io_watch_counters_get(const sinter_io *io, sinter_io_watch_counters *out)
     sinter_io_watch_counters counters = {.struct_size = (uint32_t)sizeof counters};
 
     if (io != NULL && io->ops == &sinter__watch_ops) {
-        const watch_io *watch = (const watch_io *)io;
+        const sinter__watch_counts *counts = watch_of(io)->counts;
 
-        counters.reads = atomic_load(&watch->reads);
-        counters.read_bytes = atomic_load(&watch->read_bytes);
-        counters.writes = atomic_load(&watch->writes);
-        counters.written_bytes = atomic_load(&watch->written_bytes);
-        counters.syncs = atomic_load(&watch->syncs);
-        counters.call_ns = atomic_load(&watch->call_ns);
-        counters.slow_calls = atomic_load(&watch->slow_calls);
+        counters.reads = atomic_load(&counts->reads);
+        counters.read_bytes = atomic_load(&counts->read_bytes);
+        counters.writes = atomic_load(&counts->writes);
+        counters.written_bytes = atomic_load(&counts->written_bytes);
+        counters.syncs = atomic_load(&counts->syncs);
+        counters.call_ns = atomic_load(&counts->call_ns);
+        counters.slow_calls = atomic_load(&counts->slow_calls);
     }
     sinter__struct_store(out, &counters, sizeof counters);
 }

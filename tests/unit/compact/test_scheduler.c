@@ -420,6 +420,57 @@ Test(compact_scheduler, the_rate_holds_over_all_jobs_and_modes)
     }
 }
 
+static sinter_status
+read_slowly(test_job *job, const sinter_env *env)
+{
+    uint8_t data[100] = {0};
+    const sinter_io_range range = {0, data, sizeof data};
+    sinter_io_file *file = NULL;
+    sinter_io *io = env->io;
+    sinter_status st = SINTER_OK;
+
+    (void)job;
+    cr_assert_eq(io->ops->replace(io, "/r", data, sizeof data, NULL), SINTER_OK);
+    cr_assert_eq(io->ops->open(io, "/r", 0, &file, NULL), SINTER_OK);
+    st = file->ops->read(file, &range, 1, NULL);
+    file->ops->close(file);
+    return st;
+}
+
+Test(compact_scheduler, reads_have_a_rate_of_their_own_that_changes_too)
+{
+    sinter_scheduler_options options = options_of(1);
+    test_jobs jobs;
+    int64_t begin_ns = 0;
+
+    options.bytes_per_second = 1000;
+    options.limit_mode = SINTER_IO_LIMIT_ALL;
+    options.read_bytes_per_second = 10;
+    test_jobs_init(&jobs);
+    test_jobs_begin(&jobs, &options);
+    test_jobs_submit(&jobs, 1)->work = read_slowly;
+    begin_ns = jobs.now_ns;
+    cr_expect_eq(test_jobs_run(&jobs), 1);
+    cr_expect_geq(jobs.now_ns - begin_ns, 9 * SECOND);
+    cr_expect_eq(test_jobs_metrics(&jobs).bytes_per_second, 1000);
+    cr_expect_eq(test_jobs_metrics(&jobs).read_bytes_per_second, 10);
+    cr_expect_eq(test_jobs_metrics(&jobs).write_bytes_per_second, 0);
+    test_jobs_submit(&jobs, 1)->work = write_slowly;
+    begin_ns = jobs.now_ns;
+    cr_expect_eq(test_jobs_run(&jobs), 1);
+    cr_expect_leq(jobs.now_ns - begin_ns, SECOND, "writes go by the rate of both");
+    cr_expect_eq(sinter_scheduler_set_side_rate(jobs.scheduler, SINTER_IO_LIMIT_READS, 50, NULL),
+                 SINTER_OK);
+    cr_expect_eq(test_jobs_metrics(&jobs).read_bytes_per_second, 50);
+    test_jobs_submit(&jobs, 1)->work = read_slowly;
+    begin_ns = jobs.now_ns;
+    cr_expect_eq(test_jobs_run(&jobs), 1);
+    cr_expect(jobs.now_ns - begin_ns >= SECOND && jobs.now_ns - begin_ns <= 3 * SECOND);
+    cr_expect_eq(sinter_scheduler_set_side_rate(jobs.scheduler, (sinter_io_limit_mode)3, 50, NULL),
+                 SINTER_E_INVALID);
+    test_jobs_end(&jobs);
+}
+
 /* ---- listeners that do more than listen ---- */
 
 static sinter_status
@@ -506,5 +557,40 @@ Test(compact_scheduler, slow_io_is_told_and_waiting_for_the_rate_is_not)
     test_job_submit(&jobs.all[0]);
     cr_expect_eq(test_jobs_run(&jobs), 1);
     cr_expect(seen.duration_ns == 3 && seen.bytes == 1 && test_jobs_metrics(&jobs).slow_ios > 100);
+    test_jobs_end(&jobs);
+}
+
+static void
+note_bucket(void *ctx, const sinter_event *event)
+{
+    char *buckets = ctx;
+
+    cr_assert(event->bucket != NULL && event->job_id > 0);
+    (void)strcat(buckets, event->bucket);
+}
+
+Test(compact_scheduler, slow_io_names_the_bucket_and_counts_are_of_all)
+{
+    char buckets[4096] = "";
+    const sinter_listener listener = {
+        .struct_size = (uint32_t)sizeof listener, .ctx = buckets, .slow_io = note_bucket};
+    sinter_scheduler_options options = options_of(1);
+    test_jobs jobs;
+
+    options.slow_io_ns = 1;
+    test_jobs_init(&jobs);
+    jobs.env.listener = &listener;
+    jobs.tick_ns = 3;
+    test_jobs_begin(&jobs, &options);
+    test_jobs_add(&jobs, 1)->work = read_slowly;
+    test_jobs_add(&jobs, 1)->work = read_slowly;
+    for (unsigned i = 0; i < 2; i++) {
+        test_job_submit(&jobs.all[i]);
+        buckets[0] = '\0';
+        cr_expect_eq(test_jobs_run(&jobs), 1);
+        cr_expect(strstr(buckets, jobs.all[i].name) == buckets);
+        cr_expect_null(strstr(buckets, jobs.all[1 - i].name));
+    }
+    cr_expect_eq(test_jobs_metrics(&jobs).read_bytes, 200);
     test_jobs_end(&jobs);
 }

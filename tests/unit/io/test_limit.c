@@ -277,6 +277,7 @@ typedef struct worker {
     size_t size_max;  /* of a request */
     int64_t think_ns; /* at most, between requests */
     bool also_reads;
+    bool only_reads;
     uint64_t bytes;
 } worker;
 
@@ -295,7 +296,9 @@ work(void *arg)
         const sinter_io_range range = {0, data, size};
         sinter_io_ticket ticket;
 
-        switch (job->also_reads ? random_next(&random) % 3 : 0) {
+        switch (job->only_reads   ? 1 + random_next(&random) % 2
+                : job->also_reads ? random_next(&random) % 3
+                                  : 0) {
         case 0:
             cr_assert_eq(file->ops->append(file, data, size, NULL), SINTER_OK);
             break;
@@ -373,6 +376,111 @@ Test(io_limit, every_second_is_within_a_tenth_of_the_rate)
         expect_within(&io, rate, "threads", seed);
         note_fini(&io);
     }
+}
+
+/* Forget what is not of a side, and what came when some threads were done. */
+static void
+keep(note_io *io, bool has_reads, bool has_writes, int64_t until_ns)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < io->event_count; i++) {
+        const event *one = &io->events[i];
+
+        if (one->at_ns < until_ns && (one->is_read ? has_reads : has_writes)) {
+            io->events[kept++] = *one;
+        }
+    }
+    io->event_count = kept;
+}
+
+Test(io_limit, a_side_has_a_rate_of_its_own_beside_that_of_both)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        const uint64_t rate = seed % 2 == 0 ? 4000000 : 65536;
+        const uint64_t of_reads = rate / (4 + seed % 3);
+        worker workers[THREADS_MAX];
+        int64_t until_ns = 0;
+        note_io io;
+
+        note_init(&io, SINTER_IO_LIMIT_ALL, rate, SECOND / 50);
+        until_ns = io.clock.now_ns + 8 * SECOND;
+        cr_assert_eq(sinter_io_limit_set_side(io.limit, SINTER_IO_LIMIT_READS, of_reads, NULL),
+                     SINTER_OK);
+        for (unsigned i = 0; i < THREADS_MAX; i++) {
+            workers[i] = (worker){.io = &io,
+                                  .seed = seed * 100 + i,
+                                  .until_ns = until_ns,
+                                  .size_max = (size_t)(rate / (i % 3 == 0 ? 3 : 100) + 1),
+                                  .only_reads = i % 2 == 0};
+        }
+        run(&io, workers, THREADS_MAX);
+        keep(&io, true, true, until_ns);
+        expect_within(&io, rate, "both sides", seed);
+        keep(&io, true, false, until_ns);
+        cr_expect_leq(seconds_of(&io).most * 10, of_reads * 11, "seed %llu: %llu bytes of %llu",
+                      (unsigned long long)seed, (unsigned long long)seconds_of(&io).most,
+                      (unsigned long long)of_reads);
+        cr_expect_geq(seconds_of(&io).fewest, of_reads / 2, "writes leave them their share");
+        note_fini(&io);
+    }
+}
+
+Test(io_limit, sides_do_not_wait_for_each_other)
+{
+    worker workers[2];
+    note_io io;
+
+    note_init(&io, SINTER_IO_LIMIT_WRITES, 1000000, 0);
+    cr_assert_eq(sinter_io_limit_set_side(io.limit, SINTER_IO_LIMIT_READS, 1000, NULL), SINTER_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        workers[i] = (worker){.io = &io,
+                              .seed = i,
+                              .until_ns = io.clock.now_ns + 6 * SECOND,
+                              .size_max = i == 0 ? 600 : 50000,
+                              .only_reads = i == 0};
+    }
+    run(&io, workers, 2);
+    cr_expect(workers[0].bytes >= 5400 && workers[0].bytes <= 6600 + 600, "%llu bytes read",
+              (unsigned long long)workers[0].bytes);
+    cr_expect(workers[1].bytes >= 5400000 && workers[1].bytes <= 6600000, "%llu bytes written",
+              (unsigned long long)workers[1].bytes);
+    note_fini(&io);
+}
+
+Test(io_limit, the_rates_of_the_options_are_those_of_the_setter)
+{
+    static uint8_t data[3000];
+    sinter_io_limit_options options = {.struct_size = (uint32_t)sizeof options,
+                                       .mode = SINTER_IO_LIMIT_ALL,
+                                       .read_bytes_per_second = 1000,
+                                       .write_bytes_per_second = 3000};
+    const sinter_io_range range = {0, data, sizeof data};
+    sinter_io_file *file = NULL;
+    sinter_io *limit = NULL;
+    int64_t begin_ns = 0;
+    note_io io;
+
+    note_init(&io, SINTER_IO_LIMIT_ALL, 0, 0);
+    cr_assert_eq(sinter_io_limit_create(&io.env, &io.io, &options, &limit, NULL), SINTER_OK);
+    cr_assert_eq(limit->ops->create(limit, ".", 0, &file, NULL), SINTER_OK);
+    begin_ns = io.clock.now_ns;
+    cr_expect_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    cr_expect_geq(io.clock.now_ns - begin_ns, 27 * SECOND / 10);
+    begin_ns = io.clock.now_ns;
+    cr_expect_eq(file->ops->append(file, data, sizeof data, NULL), SINTER_OK);
+    cr_expect_geq(io.clock.now_ns - begin_ns, 9 * SECOND / 10);
+    cr_expect_leq(io.clock.now_ns - begin_ns, 11 * SECOND / 10);
+    cr_expect_eq(sinter_io_limit_set_side(limit, SINTER_IO_LIMIT_READS, 0, NULL), SINTER_OK);
+    begin_ns = io.clock.now_ns;
+    cr_expect_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    cr_expect_eq(io.clock.now_ns, begin_ns);
+    cr_expect_eq(sinter_io_limit_set(limit, 300, NULL), SINTER_OK, "of the mode: both");
+    cr_expect_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    cr_expect_geq(io.clock.now_ns - begin_ns, 9 * SECOND);
+    file->ops->close(file);
+    sinter_io_destroy(limit);
+    note_fini(&io);
 }
 
 Test(io_limit, an_idle_time_is_followed_by_no_burst)
@@ -541,8 +649,8 @@ Test(io_limit, wrappers_that_share_a_rate_are_cancelled_one_by_one)
     note_io io;
 
     note_init(&io, SINTER_IO_LIMIT_WRITES, 1000, 0);
-    ios[0] = sinter__limit_share(io.limit, &shared[0], NULL, NULL);
-    ios[1] = sinter__limit_share(io.limit, &shared[1], always, NULL);
+    ios[0] = sinter__limit_share(io.limit, &io.io, &shared[0], NULL, NULL);
+    ios[1] = sinter__limit_share(io.limit, &io.io, &shared[1], always, NULL);
     for (size_t i = 0; i < 2; i++) {
         cr_assert_eq(ios[i]->ops->create(ios[i], ".", 0, &files[i], NULL), SINTER_OK);
     }
@@ -604,8 +712,35 @@ Test(io_limit, wrong_calls_are_refused)
     cr_expect_eq(sinter_io_limit_create(env, NULL, NULL, &io, NULL), SINTER_E_INVALID);
     cr_expect_eq(sinter_io_limit_create(env, sinter_io_posix(), &bad, &io, NULL), SINTER_E_INVALID);
     cr_expect_eq(sinter_io_limit_set(sinter_io_posix(), 1, NULL), SINTER_E_INVALID);
+    cr_expect_eq(sinter_io_limit_set_side(sinter_io_posix(), SINTER_IO_LIMIT_READS, 1, NULL),
+                 SINTER_E_INVALID);
     cr_assert_eq(sinter_io_limit_create(env, sinter_io_posix(), NULL, &io, NULL), SINTER_OK);
     cr_expect_str_eq(sinter_io_name(io), "posix", "of what it wraps");
+    cr_expect_eq(sinter_io_limit_set_side(io, (sinter_io_limit_mode)3, 1, NULL), SINTER_E_INVALID);
+    sinter_io_destroy(io);
+}
+
+Test(io_limit, one_rate_given_twice_is_refused_with_both_names)
+{
+    sinter_io_limit_options twice = {.struct_size = (uint32_t)sizeof twice,
+                                     .mode = SINTER_IO_LIMIT_READS,
+                                     .bytes_per_second = 1,
+                                     .read_bytes_per_second = 1};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_io *io = NULL;
+
+    cr_expect_eq(sinter_io_limit_create(sinter_env_default(), sinter_io_posix(), &twice, &io, &err),
+                 SINTER_E_INVALID);
+    cr_expect(strstr(err.text, "bytes_per_second of SINTER_IO_LIMIT_READS") != NULL &&
+              strstr(err.text, "read_bytes_per_second") != NULL);
+    twice.mode = SINTER_IO_LIMIT_WRITES;
+    twice.write_bytes_per_second = 1;
+    cr_expect_eq(sinter_io_limit_create(sinter_env_default(), sinter_io_posix(), &twice, &io, &err),
+                 SINTER_E_INVALID);
+    cr_expect(strstr(err.text, "write_bytes_per_second") != NULL, "%s", err.text);
+    twice.bytes_per_second = 0;
+    cr_assert_eq(sinter_io_limit_create(sinter_env_default(), sinter_io_posix(), &twice, &io, NULL),
+                 SINTER_OK);
     sinter_io_destroy(io);
 }
 
