@@ -468,6 +468,9 @@ typedef struct sinter_compact_task {
     void *progress_ctx;
     const char *name; /* the bucket in events of this task; NULL: none */
     uint64_t job_id;  /* the id in these events */
+    /** Schema id of new files, at most 2^32 - 1. They get the newest of their inputs if that is
+     *  newer. Files that change their level only keep theirs. */
+    int64_t schema_id;
 } sinter_compact_task;
 
 /** Set struct_size, output_level 1, max_level 5, everything else empty. */

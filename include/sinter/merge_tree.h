@@ -39,7 +39,8 @@ typedef struct sinter_merge_tree_config {
     bool keep_deletes;
     const char *name; /* of the bucket, for events and metrics; copied */
     /* As in sinter_manager_config. Its options also say how the write buffer works: write-buffer-*,
-     * commit.force-compact, write-only, merge-engine. Borrowed until close. */
+     * commit.force-compact, write-only, merge-engine. Its schema_id is that of new files of flushes
+     * too, unless restored files have a newer one. Borrowed until close. */
     const sinter_compact_task *task;
     sinter_strategy *strategy;
     sinter_scheduler *scheduler;
@@ -60,7 +61,7 @@ typedef struct sinter_merge_tree sinter_merge_tree;
  *
  * @param env  borrowed until close, and until all sets and increments are released
  * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID as sinter_manager_create(),
- *             SINTER_E_TOO_LARGE as there; SINTER_E_OVERFLOW: the schema id of a file is above
+ *             SINTER_E_TOO_LARGE as there; SINTER_E_OVERFLOW: a schema id is above
  *             2^32 - 1. A bucket without a sequence number left opens, and can be read and
  *             compacted; the first write fails
  */

@@ -249,11 +249,11 @@ rewrite(void *ctx, const sinter_rewrite_request *request, sinter_compact_result 
     return st;
 }
 
-/* New files follow the newest schema of the unit. */
+/* New files follow the newest schema of the unit, or a newer one that the caller names. */
 static int64_t
 newest_schema(const sinter_compact_task *task)
 {
-    int64_t newest = 0;
+    int64_t newest = task->schema_id > 0 ? task->schema_id : 0;
 
     for (size_t i = 0; i < task->count; i++) {
         newest = task->files[i].schema_id > newest ? task->files[i].schema_id : newest;

@@ -557,10 +557,16 @@ sinter_merge_tree_metrics_get(const sinter_merge_tree *tree, sinter_bucket_metri
 /* ---- life ---- */
 
 /* What the restored files know: numbers go on behind the largest, new files follow the newest
- * schema. */
-static void
-restore(sinter_merge_tree *tree, const sinter_merge_tree_config *config)
+ * schema, or a newer one that the task names. */
+static sinter_status
+restore(sinter_merge_tree *tree, const sinter_merge_tree_config *config, sinter_error *err)
 {
+    sinter_compact_task task;
+
+    sinter_compact_task_init(&task);
+    SINTER__CHECK(
+        sinter__struct_load(&task, sizeof task, config->task, "sinter_compact_task", err));
+    tree->newest_schema = task.schema_id > 0 ? task.schema_id : 0;
     tree->last_sequence = config->max_sequence < -1 ? -1 : config->max_sequence;
     for (size_t i = 0; i < config->count; i++) {
         const sinter_file_meta *file = &config->files[i];
@@ -572,6 +578,7 @@ restore(sinter_merge_tree *tree, const sinter_merge_tree_config *config)
             tree->newest_schema = file->schema_id;
         }
     }
+    return SINTER_OK;
 }
 
 static sinter_status
@@ -651,7 +658,7 @@ sinter_merge_tree_open(const sinter_env *env, const sinter_merge_tree_config *gi
     tree->pool = config.pool;
     tree->last_flush_ns = sinter__now_ns(env);
     sinter__increment_init(&tree->pending, env);
-    restore(tree, &config);
+    SINTER__TRY(restore(tree, &config, err));
     SINTER__TRY(make_parts(tree, &config, err));
     *out = tree;
     tree = NULL;

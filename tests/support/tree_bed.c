@@ -133,6 +133,7 @@ meta_of(const bed_file *file)
                               .min_sequence_number = file->sequence_min,
                               .max_sequence_number = file->sequence_max,
                               .creation_time_ms = file->created_ms,
+                              .schema_id = file->schema_id,
                               .min_key = {file->keys[0], 4},
                               .max_key = {file->keys[1], 4},
                               .file_source = file->source,
@@ -166,6 +167,7 @@ catalog_add(tree_bed *bed, const sinter_file_meta *meta)
                        .sequence_min = meta->min_sequence_number,
                        .sequence_max = meta->max_sequence_number,
                        .created_ms = meta->creation_time_ms,
+                       .schema_id = meta->schema_id,
                        .level = meta->level,
                        .source = meta->file_source};
     (void)snprintf(file->name, sizeof file->name, "%s", meta->file_name);

@@ -25,6 +25,7 @@ typedef struct bed_file {
     int64_t sequence_min;
     int64_t sequence_max;
     int64_t created_ms;
+    int64_t schema_id;
     int32_t level;
     int32_t source;
     uint8_t keys[2][4];

@@ -338,6 +338,53 @@ Test(compact_merge_tree_rules, a_file_that_was_moved_and_then_rewritten_is_retir
     end();
 }
 
+/* ---- schemas ---- */
+
+static int64_t
+schema_at(int32_t level)
+{
+    const sinter_file_set *set = sinter_merge_tree_acquire(bed.tree);
+    size_t count = 0;
+    const sinter_file_meta *files = sinter_file_set_files(set, &count);
+    int64_t schema_id = -1;
+
+    for (size_t i = 0; i < count; i++) {
+        schema_id = files[i].level == level ? files[i].schema_id : schema_id;
+    }
+    sinter_file_set_release(set);
+    return schema_id;
+}
+
+Test(compact_merge_tree_rules, new_files_have_the_newest_schema_that_task_or_files_know)
+{
+    begin();
+    bed.task.schema_id = 7;
+    open_tree();
+    bed_put(&bed, 1);
+    flush();
+    cr_expect_eq(schema_at(0), 7);
+    compact_to(3);
+    cr_expect_eq(schema_at(3), 7);
+    commit(true);
+    bed_close(&bed);
+    bed.task.schema_id = 5; /* the files know a newer one */
+    open_tree();
+    bed_put(&bed, 1);
+    flush();
+    cr_expect_eq(schema_at(0), 7);
+    commit(true);
+    bed_close(&bed);
+    bed.task.schema_id = 9; /* the files are rewritten with it */
+    open_tree();
+    compact_to(4);
+    cr_expect_eq(schema_at(4), 9);
+    commit(true);
+    bed_close(&bed);
+    bed.task.schema_id = (int64_t)UINT32_MAX + 1;
+    cr_expect_eq(bed_open(&bed, &err), SINTER_E_OVERFLOW);
+    end();
+}
+
 /* ---- a commit that failed for sure ---- */
 
 static void
