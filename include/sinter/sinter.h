@@ -21,6 +21,7 @@
 #include "sinter/scheduler.h"
 #include "sinter/sst.h"
 #include "sinter/strategy.h"
+#include "sinter/table.h"
 #include "sinter/type.h"
 #include "sinter/version.h"
 

@@ -315,3 +315,38 @@ sinter__doc_check(const sinter__doc_object *root, const sinter__doc_kind *kind, 
     }
     return check_must_understand(root, kind, err);
 }
+
+sinter_status
+sinter__doc_string_map(const sinter__doc_object *object, const char *name,
+                       const sinter_option **out, size_t *count_out, sinter_error *err)
+{
+    json_t *map = json_object_get(object->json, name);
+    sinter__doc_object member = *object;
+    sinter_option *list = NULL;
+    size_t count = 0;
+
+    *out = NULL;
+    *count_out = 0;
+    if (map == NULL || json_is_null(map)) {
+        return SINTER_OK;
+    }
+    if (!json_is_object(map)) {
+        return sinter__doc_fail(object, SINTER_E_INVALID, name, "an object expected", err);
+    }
+    member_path(object, name, member.path);
+    member.json = map;
+    SINTER__CHECK(
+        sinter__doc_room(object->arena, json_object_size(map), sizeof *list, (void **)&list, err));
+    assert(list != NULL);
+    for (void *at = json_object_iter(map); at != NULL; at = json_object_iter_next(map, at)) {
+        const char *key = json_object_iter_key(at);
+
+        SINTER__CHECK(sinter__arena_strdup(object->arena, key, &list[count].key, err));
+        SINTER__CHECK(
+            sinter__doc_string(&member, key, SINTER__DOC_NEEDED, &list[count].value, err));
+        count++;
+    }
+    *out = list;
+    *count_out = count;
+    return SINTER_OK;
+}

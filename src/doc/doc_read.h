@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "doc/json.h"
+#include "sinter/doc.h"
 
 /** An object of a document and its path. Strings and bytes read go to the arena. */
 typedef struct sinter__doc_object {
@@ -82,6 +83,12 @@ sinter__doc_element(const sinter__doc_object *object, const char *name, const js
 sinter_status
 sinter__doc_strings(const sinter__doc_object *object, const char *name, const char *const **out,
                     size_t *count_out, sinter_error *err);
+
+/** An object whose members are all strings, copied in the order of the text; NULL and 0 when
+ *  missing. */
+sinter_status
+sinter__doc_string_map(const sinter__doc_object *object, const char *name,
+                       const sinter_option **out, size_t *count_out, sinter_error *err);
 
 /** Zeroed room for `count` items in an arena. */
 sinter_status

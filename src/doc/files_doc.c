@@ -174,39 +174,6 @@ parse_row_type(sinter_files_doc *doc, const sinter__doc_object *root, sinter_err
 }
 
 static sinter_status
-parse_options(sinter_files_doc *doc, const sinter__doc_object *root, sinter_error *err)
-{
-    const json_t *object = NULL;
-    sinter__doc_object options = *root;
-    sinter_option *list = NULL;
-    size_t count = 0;
-
-    SINTER__CHECK(sinter__doc_member(root, "options", SINTER__DOC_OPTIONAL, &object, err));
-    if (object == NULL) {
-        return SINTER_OK;
-    }
-    if (!json_is_object(object)) {
-        return sinter__doc_fail(root, SINTER_E_INVALID, "options", "an object expected", err);
-    }
-    (void)snprintf(options.path, sizeof options.path, "options");
-    options.json = object;
-    SINTER__CHECK(
-        sinter__doc_room(&doc->arena, json_object_size(object), sizeof *list, (void **)&list, err));
-    for (void *member = json_object_iter(json_object_get(root->json, "options")); member != NULL;
-         member = json_object_iter_next(json_object_get(root->json, "options"), member)) {
-        const char *key = json_object_iter_key(member);
-
-        SINTER__CHECK(sinter__arena_strdup(&doc->arena, key, &list[count].key, err));
-        SINTER__CHECK(
-            sinter__doc_string(&options, key, SINTER__DOC_NEEDED, &list[count].value, err));
-        count++;
-    }
-    doc->content.options = list;
-    doc->content.option_count = count;
-    return SINTER_OK;
-}
-
-static sinter_status
 parse_retired(sinter_files_doc *doc, const sinter__doc_object *root, sinter_error *err)
 {
     const json_t *array = NULL;
@@ -296,7 +263,8 @@ parse_members(sinter_files_doc *doc, const sinter__doc_object *root, sinter_erro
     SINTER__CHECK(parse_row_type(doc, root, err));
     SINTER__CHECK(parse_level(root, "num_levels", (sinter__doc_range){1, INT32_MAX},
                               &content->num_levels, err));
-    SINTER__CHECK(parse_options(doc, root, err));
+    SINTER__CHECK(sinter__doc_string_map(root, "options", &doc->content.options,
+                                         &doc->content.option_count, err));
     SINTER__CHECK(sinter__doc_array(root, "unit", SINTER__DOC_OPTIONAL, &unit, err));
     content->has_unit = unit != NULL;
     SINTER__CHECK(sinter__doc_strings(root, "unit", &content->unit, &content->unit_count, err));
