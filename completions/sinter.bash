@@ -24,19 +24,19 @@ _sinter() {
     fi
     case $verb in
     ingest)
-        options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
+        options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
     compact)
-        options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --result --catalog-out --rate --threads --json --dry-run --option --io --memory --verbose --progress --quiet --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --result --catalog-out --rate --read-rate --control --threads --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
     plan)
         options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
     scan)
-        options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
+        options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
     get)
         options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     inspect)
         options="--blocks --base-dir --sections --json --help" ;;
     verify)
-        options="--base-dir --json --io --memory --verbose --progress --quiet --help" ;;
+        options="--base-dir --json --io --memory --verbose --nice --io-priority --progress --quiet --help" ;;
     gc)
         options="--older-than --json --dry-run --progress --quiet --help" ;;
     options)

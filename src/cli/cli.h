@@ -79,6 +79,8 @@ typedef struct cli_common {
     int32_t progress; /* CLI_PROGRESS_* */
     int32_t io;       /* sinter_io_kind */
     const char *memory;
+    cli_number nice;
+    const char *io_priority;
     cli_list settings; /* "key=value" of compaction options, in order */
     char **owned;      /* texts that parsing made */
     size_t owned_count;
@@ -94,7 +96,8 @@ enum {
     CLI_TAKES_IO = 1u << 1,       /* --io, --memory, --verbose */
     CLI_TAKES_PROGRESS = 1u << 2, /* --progress, --quiet */
     CLI_TAKES_DRY_RUN = 1u << 3,
-    CLI_TAKES_SETTINGS = 1u << 4 /* -o key=value and every key as an option */
+    CLI_TAKES_SETTINGS = 1u << 4, /* -o key=value and every key as an option */
+    CLI_TAKES_PRIORITY = 1u << 5  /* --nice, --io-priority */
 };
 
 typedef struct cli cli;

@@ -6,6 +6,7 @@
 
 #include "cli/help.h"
 #include "cli/opts.h"
+#include "cli/priority.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -22,9 +23,12 @@ run_verb(const cli_verb *verb, int argc, char **argv)
         cli_help_verb(stdout, verb);
     } else if (code == CLI_EXIT_OK) {
         cli_report_begin(verb->name, common->json);
-        cli_session_init(&session, verb, common);
-        code = verb->run(&session, common);
-        cli_session_fini(&session);
+        code = cli_priority_apply(common);
+        if (code == CLI_EXIT_OK) {
+            cli_session_init(&session, verb, common);
+            code = verb->run(&session, common);
+            cli_session_fini(&session);
+        }
     }
     cli_arguments_fini(verb, common);
     free(common);

@@ -36,6 +36,13 @@ static const common_option common_options[] = {
     {CLI_TAKES_IO,
      {"verbose", 'v', CLI_FLAG, COMMON(verbose), NULL, NULL,
       "Print what the library notes, such as an io backend that is refused."}},
+    {CLI_TAKES_PRIORITY,
+     {"nice", 0, CLI_COUNT, COMMON(nice), "N", NULL,
+      "Niceness of the program, from 0 to 19, which lets all others go first."}},
+    {CLI_TAKES_PRIORITY,
+     {"io-priority", 0, CLI_TEXT, COMMON(io_priority), "CLASS", NULL,
+      "How the kernel serves its reads and writes, where the disk's scheduler heeds that: idle "
+      "(when nobody else wants the disk), best-effort, or best-effort:N, N from 0 (first) to 7."}},
     {CLI_TAKES_PROGRESS,
      {"progress", 0, CLI_CHOICE, COMMON(progress), "WHEN", "auto|always|never",
       "Show progress on standard error. auto: when that is a terminal."}},
@@ -459,21 +466,6 @@ cli_settings_apply(const cli_list *settings, sinter_compact_options *options)
             return cli_fail(CLI_EXIT_USAGE, "%s", err.text);
         }
     }
-    return CLI_EXIT_OK;
-}
-
-int
-cli_size_parse(const char *option, const char *text, uint64_t *out)
-{
-    sinter_compact_options scratch; /* its keys know how sizes are written */
-    sinter_error err = SINTER_ERROR_INIT;
-
-    sinter_compact_options_init(&scratch);
-    if (sinter_compact_options_set(&scratch, "sinter.memory-budget", text, &err) != SINTER_OK) {
-        return cli_fail(CLI_EXIT_USAGE, "option '--%s': '%s' is no size, such as 64mb", option,
-                        text);
-    }
-    *out = scratch.memory_bytes;
     return CLI_EXIT_OK;
 }
 

@@ -33,10 +33,6 @@ cli_settings_apply(const cli_list *settings, sinter_compact_options *options);
 int
 cli_memory_apply(const cli_common *common, sinter_compact_options *options);
 
-/** Read a size such as 64mb, the value of `option`. */
-int
-cli_size_parse(const char *option, const char *text, uint64_t *out);
-
 /** Memory of the program: gives zeroed bytes, or ends with a message. */
 void *
 cli_alloc(size_t count, size_t size);

@@ -63,7 +63,14 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
 static void
 end_work(cli *session)
 {
+    if (session->is_controlled) {
+        cli_control_end(&session->control);
+    }
     sinter_pool_destroy(session->pool);
+    if (session->is_controlled) {
+        cli_control_fini(&session->control);
+    }
+    session->is_controlled = false;
     session->pool = NULL;
     sinter_io_destroy(session->limited);
     sinter_io_destroy(session->io); /* gives its buffers back to the budget */
@@ -93,40 +100,71 @@ cli_session_start(cli *session, uint64_t memory_bytes)
     return CLI_EXIT_OK;
 }
 
-int
-cli_session_limit(cli *session, uint64_t bytes_per_second)
+void
+cli_session_cancel(cli *session, bool (**is_cancelled_out)(void *ctx), void **ctx_out)
 {
-    const sinter_io_limit_options options = {.struct_size = (uint32_t)sizeof options,
-                                             .bytes_per_second = bytes_per_second,
-                                             .is_cancelled = cli_is_cancelled};
-    sinter_error err = SINTER_ERROR_INIT;
+    *is_cancelled_out = session->is_controlled ? cli_control_poll : cli_is_cancelled;
+    *ctx_out = session->is_controlled ? &session->control : NULL;
+}
+
+static sinter_status
+start_limit(cli *session, const cli_load *load, const char *control, sinter_error *err)
+{
+    sinter_io_limit_options options = {.struct_size = (uint32_t)sizeof options,
+                                       .bytes_per_second = load->rate,
+                                       .read_bytes_per_second = load->read_rate};
     sinter_status st = SINTER_OK;
 
-    if (bytes_per_second > 0) {
-        st = sinter_io_limit_create(&session->boot, session->io, &options, &session->limited, &err);
-        session->env.io = session->limited;
+    if (load->rate == 0 && load->read_rate == 0 && control == NULL) {
+        return SINTER_OK;
     }
-    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
+    session->is_controlled = control != NULL;
+    cli_session_cancel(session, &options.is_cancelled, &options.cancel_ctx);
+    st = sinter_io_limit_create(&session->boot, session->io, &options, &session->limited, err);
+    if (st != SINTER_OK) {
+        session->is_controlled = false;
+        return st;
+    }
+    session->env.io = session->limited;
+    if (session->is_controlled) {
+        session->control.is_verbose = session->is_verbose;
+        cli_control_begin(&session->control, control, load, session->limited, &session->boot.clock);
+    }
+    return SINTER_OK;
+}
+
+/* With a control file as many threads as may be asked for; the gate holds them back. */
+static sinter_status
+start_threads(cli *session, uint32_t count, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    if (count < 2) {
+        return SINTER_OK;
+    }
+    st = sinter_pool_create(&session->boot, count - 1, TASKS_MAX, &session->pool, err);
+    if (st == SINTER_OK) {
+        session->env.executor = sinter_pool_executor(session->pool);
+        if (session->is_controlled) {
+            session->env.executor = cli_control_executor(&session->control, &session->env.executor);
+        }
+    }
+    return st;
 }
 
 int
-cli_session_threads(cli *session, uint64_t count)
+cli_session_load(cli *session, const cli_load *load, const char *control)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const uint32_t most = processors > 0 ? (uint32_t)processors : 1;
-    const uint32_t threads = count < most ? (uint32_t)count : most;
     sinter_error err = SINTER_ERROR_INIT;
-    sinter_status st = SINTER_OK;
+    sinter_status st = start_limit(session, load, control, &err);
 
-    if (threads < 2) {
-        return CLI_EXIT_OK;
+    if (st == SINTER_OK) {
+        st = start_threads(session, control == NULL && load->threads < most ? load->threads : most,
+                           &err);
     }
-    st = sinter_pool_create(&session->boot, threads - 1, TASKS_MAX, &session->pool, &err);
-    if (st != SINTER_OK) {
-        return cli_fail_status(st, &err);
-    }
-    session->env.executor = sinter_pool_executor(session->pool);
-    return CLI_EXIT_OK;
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }
 
 void

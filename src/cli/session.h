@@ -5,6 +5,7 @@
 #define SINTER_CLI_SESSION_H
 
 #include "cli/cli.h"
+#include "cli/control.h"
 #include "cli/progress.h"
 
 struct cli {
@@ -14,6 +15,8 @@ struct cli {
     sinter_io *limited; /* `io` behind a limit; NULL: none */
     sinter_memory *memory;
     sinter_pool *pool; /* NULL: one thread */
+    cli_control control;
+    bool is_controlled; /* `control` is set up */
     sinter_io_kind io_kind;
     sinter_listener listener;
     cli_progress progress;
@@ -34,16 +37,18 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common);
 int
 cli_session_start(cli *session, uint64_t memory_bytes);
 
-/** Let the work write so many bytes a second at most; 0: as many as it can. */
-int
-cli_session_limit(cli *session, uint64_t bytes_per_second);
-
 /**
- * Have `count` threads for the work: the calling one, and others up to the number of processors.
- * @return an exit code
+ * Let the work go by rates and a number of threads: the calling one, and others up to the number of
+ * processors.
+ * @param control  path of a file that changes them meanwhile; NULL: none. Borrowed
+ * @return         an exit code
  */
 int
-cli_session_threads(cli *session, uint64_t count);
+cli_session_load(cli *session, const cli_load *load, const char *control);
+
+/** What a task asks whether it should end: fits is_cancelled and cancel_ctx of the library. */
+void
+cli_session_cancel(cli *session, bool (**is_cancelled_out)(void *ctx), void **ctx_out);
 
 /** Release. */
 void

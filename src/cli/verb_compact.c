@@ -13,6 +13,8 @@ typedef struct compact_arguments {
     const char *result;
     const char *catalog_out;
     const char *rate;
+    const char *read_rate;
+    const char *control;
     cli_number threads;
 } compact_arguments;
 
@@ -27,6 +29,10 @@ static const cli_option options[] = {
      "Write the sinter.files document of the state afterwards to a file."},
     {"rate", 0, CLI_TEXT, FIELD(rate), "SIZE", NULL,
      "Write at most so many bytes a second, such as 64mb; reads keep pace."},
+    {"read-rate", 0, CLI_TEXT, FIELD(read_rate), "SIZE", NULL,
+     "Read at most so many bytes a second."},
+    {"control", 0, CLI_TEXT, FIELD(control), "FILE", "@file",
+     "Look at a file twice a second, and go by what it says: rate, read-rate, threads, pause."},
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", NULL,
      "Threads to work on, no more than processors; unless given, as many as "
      "sinter.sub-compactions. The new files don't depend on it."},
@@ -36,7 +42,7 @@ static const cli_option options[] = {
 typedef struct compact_job {
     cli *session;
     const compact_arguments *args;
-    uint64_t rate;
+    cli_load load;
     cli_source source;
     cli_task task;
     sinter_compact_result *result; /* NULL after a failure */
@@ -260,16 +266,15 @@ compact(compact_job *job)
     if (common->dry_run) {
         return cli_plan_show(job->session, &job->args->task, &job->source, &job->task, false);
     }
+    job->load.threads = threads < 1 ? 1 : threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
     code = cli_session_start(job->session, job->source.options.memory_bytes);
     if (code == CLI_EXIT_OK) {
-        code = cli_session_limit(job->session, job->rate);
-    }
-    if (code == CLI_EXIT_OK) {
-        code = cli_session_threads(job->session, threads);
+        code = cli_session_load(job->session, &job->load, job->args->control);
     }
     if (code != CLI_EXIT_OK) {
         return code;
     }
+    cli_session_cancel(job->session, &job->task.task.is_cancelled, &job->task.task.cancel_ctx);
     st = sinter_task_id_draw(&job->session->boot, job->task_id, &job->err);
     if (st == SINTER_OK) {
         st = run_task(job); /* of no files: an empty result */
@@ -287,14 +292,24 @@ compact(compact_job *job)
 }
 
 static int
+parse_rate(const char *option, const char *text, uint64_t *out)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+
+    return text == NULL || cli_rate_parse(text, out, &err) == SINTER_OK
+               ? CLI_EXIT_OK
+               : cli_fail(CLI_EXIT_USAGE, "option '--%s': %s", option, err.text);
+}
+
+static int
 run(cli *session, void *arguments)
 {
     const compact_arguments *args = arguments;
     compact_job job = {.session = session, .args = args, .err = SINTER_ERROR_INIT};
-    int code = CLI_EXIT_OK;
+    int code = parse_rate("rate", args->rate, &job.load.rate);
 
-    if (args->rate != NULL) {
-        code = cli_size_parse("rate", args->rate, &job.rate);
+    if (code == CLI_EXIT_OK) {
+        code = parse_rate("read-rate", args->read_rate, &job.load.read_rate);
     }
     if (code != CLI_EXIT_OK) {
         return code;
@@ -334,18 +349,26 @@ const cli_verb cli_verb_compact = {
         "With --sinter.sub-compactions a large rewrite is cut by key range into so many parts, "
         "which are done side by side on as many processors as there are. With --threads 2 and "
         "without parts, new blocks are encoded beside the merge.\n\n"
+        "A control file has lines such as `rate = 50mb`, `read-rate = 20mb/s` (0: unlimited), "
+        "`threads = 2`, `pause = true`; # begins a comment. It is looked at twice a second, may "
+        "come later or go, and best is replaced by a rename. What it says holds within a second, "
+        "from then on: a key that is not there, or no more, stays as it was. A line that can't be "
+        "understood is told once on standard error and ignored. Threads that are too many, and "
+        "all while paused, stand still with the memory they have; INT and TERM cancel them "
+        "too.\n\n"
         "Input files are never changed. After a failure, and when INT or TERM cancels, no new file "
         "is left.",
     .examples = "sinter compact data/\n"
                 "sinter compact data/ --target-file-size 64mb --file.compression zstd\n"
                 "sinter compact data/ --threads 2\n"
                 "sinter compact data/ --sinter.sub-compactions 4\n"
-                "sinter compact data/ --rate 64mb\n"
+                "sinter compact data/ --rate 64mb --nice 10 --io-priority idle\n"
+                "sinter compact data/ --control night.conf\n"
                 "sinter compact files.json --output-level 3 --result result.json\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .takes =
-        CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN | CLI_TAKES_SETTINGS,
+    .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN |
+             CLI_TAKES_SETTINGS | CLI_TAKES_PRIORITY,
     .operand_min = 1,
     .operand_max = 1,
     .arguments_size = sizeof(compact_arguments),

@@ -547,8 +547,8 @@ const cli_verb cli_verb_ingest = {
                 "cut -f1 old.tsv | sinter ingest data/ --deletes --format tsv\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .takes =
-        CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN | CLI_TAKES_SETTINGS,
+    .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN |
+             CLI_TAKES_SETTINGS | CLI_TAKES_PRIORITY,
     .operand_min = 1,
     .operand_max = -1,
     .arguments_size = sizeof(ingest_arguments),

@@ -133,7 +133,7 @@ const cli_verb cli_verb_scan = {
                 "sinter scan data/data-1.sst --deletes\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
-    .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_SETTINGS,
+    .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_SETTINGS | CLI_TAKES_PRIORITY,
     .operand_min = 1,
     .operand_max = 1,
     .arguments_size = sizeof(scan_arguments),

@@ -26,6 +26,7 @@ enum {
     SECOND_NS = 1000000000,
     CREDIT_NS = SECOND_NS / 20,
     NAP_NS = SECOND_NS / 20, /* a cancel or another rate is seen after that long at the latest */
+    STILL_NS = 4 * NAP_NS,   /* who hasn't looked for so long stands still in is_cancelled() */
     SLICES_A_SECOND = 40
 };
 
@@ -39,6 +40,7 @@ typedef struct waiter {
     struct waiter *next;
     sinter_io_limit_mode side; /* SINTER_IO_LIMIT_WRITES or SINTER_IO_LIMIT_READS */
     size_t wanted;
+    int64_t looked_ns; /* nobody leaves room for one who stands still */
 } waiter;
 
 /* What wrappers share. */
@@ -145,6 +147,9 @@ moment_of(const sinter__rate *rate, const waiter *who, int64_t now_ns, const int
     for (const waiter *before = rate->line; before != who; before = before->next) {
         const bool is_ready = rate_of(rate, before->side) == 0 || ahead_ns[before->side] <= now_ns;
 
+        if (now_ns - before->looked_ns > STILL_NS) {
+            continue;
+        }
         spend(rate, before->side, before, ahead_ns);
         if (is_ready) {
             spend(rate, SINTER_IO_LIMIT_ALL, before, ahead_ns);
@@ -184,11 +189,12 @@ leave_line(sinter__rate *rate, const waiter *who)
 /* How long a thread in the line has to wait; 0: its slice of `*bytes_out` goes, it has left. The
  * mutex is held. */
 static int64_t
-try_to_go(sinter__rate *rate, const waiter *who, int64_t now_ns, size_t *bytes_out)
+try_to_go(sinter__rate *rate, waiter *who, int64_t now_ns, size_t *bytes_out)
 {
     int64_t free_ns[RATE_COUNT];
     int64_t moment_ns = 0;
 
+    who->looked_ns = now_ns;
     for (size_t i = 0; i < RATE_COUNT; i++) {
         const int64_t earliest_ns = now_ns - CREDIT_NS;
 
@@ -213,16 +219,18 @@ wait_for_slice(const sinter__limit_io *limit, sinter_io_limit_mode side, size_t 
     const sinter_env *env = limit->env;
     sinter__rate *rate = limit->rate;
     waiter me = {.side = side, .wanted = wanted};
+    bool is_in_line = false;
 
     assert(wanted > 0);
-    sinter__mutex_lock(&rate->mutex);
-    join_line(rate, &me);
-    sinter__mutex_unlock(&rate->mutex);
     for (;;) {
         const int64_t now_ns = sinter__now_ns(env);
         int64_t wait_ns = 0;
 
         sinter__mutex_lock(&rate->mutex);
+        if (!is_in_line) {
+            join_line(rate, &me);
+            is_in_line = true;
+        }
         wait_ns = try_to_go(rate, &me, now_ns, bytes_out);
         sinter__mutex_unlock(&rate->mutex);
         if (wait_ns == 0) {

@@ -54,7 +54,7 @@ size=$(json 'sum(f["file_size"] for f in d["after"])' <<<"$out")
 same "$(view dir)" "$before"
 s 2 compact dir --rate fast
 one_line
-has "$err" "option '--rate': 'fast' is no size"
+has "$err" "option '--rate': \"fast\" is no size"
 
 # deletes are kept on request, and can't go while something lies below
 rm -rf dir && cp -r copy dir

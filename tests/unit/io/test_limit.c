@@ -640,6 +640,57 @@ always(void *ctx)
     return true;
 }
 
+/* Stands still, as a paused task does, for six seconds. */
+static bool
+stand_still(void *ctx)
+{
+    note_io *io = ctx;
+
+    if (fake_now(&io->clock) < 6 * SECOND) {
+        fake_pause(&io->clock, 6 * SECOND, 0);
+    }
+    return false;
+}
+
+static void *
+append_and_stand_still(void *arg)
+{
+    static const uint8_t bytes[50000];
+    note_io *io = arg;
+    sinter__limit_io shared;
+    sinter_io *limit = sinter__limit_share(io->limit, &io->io, &shared, stand_still, io);
+    sinter_io_file *file = NULL;
+
+    cr_assert_eq(limit->ops->create(limit, ".", 0, &file, NULL), SINTER_OK);
+    cr_expect_eq(file->ops->append(file, bytes, sizeof bytes, NULL), SINTER_OK);
+    file->ops->close(file);
+    fake_leave(&io->clock);
+    return NULL;
+}
+
+Test(io_limit, who_stands_still_keeps_nobody_from_the_rate)
+{
+    pthread_t threads[THREADS_MAX];
+    worker job;
+    note_io io;
+
+    note_init(&io, SINTER_IO_LIMIT_WRITES, 100000, 0);
+    job =
+        (worker){.io = &io, .seed = 1, .until_ns = io.clock.now_ns + 5 * SECOND, .size_max = 1000};
+    io.clock.awake = THREADS_MAX;
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, i == 0 ? work : append_and_stand_still,
+                                    i == 0 ? (void *)&job : &io),
+                     0);
+    }
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        cr_assert_eq(pthread_join(threads[i], NULL), 0);
+    }
+    cr_expect_geq(bytes_between(&io, SECOND, 5 * SECOND), 4 * 90000, "all that is left");
+    cr_expect_leq(seconds_of(&io).most, 110000);
+    note_fini(&io);
+}
+
 Test(io_limit, wrappers_that_share_a_rate_are_cancelled_one_by_one)
 {
     static const uint8_t bytes[3000];
