@@ -40,6 +40,7 @@ macro(sinter_depend name module)
 endmacro()
 
 sinter_depend(ZSTD libzstd)
+sinter_depend(ZLIB zlib)
 sinter_depend(XXHASH libxxhash)
 sinter_depend(JANSSON jansson)
 # On x86-64 the library can choose AVX2 at run time, if it was built so: a third of the time.

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 folder=$PWD/build/aarch64-libraries
-packages="libzstd-dev liblz4-dev libxxhash-dev libjansson-dev liburing-dev"
+packages="libzstd-dev liblz4-dev libxxhash-dev libjansson-dev liburing-dev zlib1g-dev"
 
 fetch() {
     rm -rf "$folder"

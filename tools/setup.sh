@@ -5,8 +5,8 @@ set -eu
 what=${1:-run}
 
 build="gcc libc6-dev make cmake ninja-build pkg-config liburing-dev libzstd-dev liblz4-dev
-    libxxhash-dev libjansson-dev"
-checks="libcriterion-dev clang clang-format clang-tidy g++ python3 valgrind git"
+    libxxhash-dev libjansson-dev zlib1g-dev"
+checks="libcriterion-dev libavro-dev clang clang-format clang-tidy g++ python3 valgrind git"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 case $what in
