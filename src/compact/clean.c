@@ -4,6 +4,7 @@
 #include "base/listener.h"
 #include "base/load.h"
 #include "compact/load.h"
+#include "compact/names.h"
 #include "compact/orphans.h"
 #include "compact/path.h"
 #include "sinter/io.h"
@@ -11,14 +12,7 @@
 static bool
 is_named(void *ctx, const char *name)
 {
-    const sinter_clean_options *options = ctx;
-
-    for (size_t i = 0; i < options->count; i++) {
-        if (sinter__file_has_name(&options->files[i], name)) {
-            return true;
-        }
-    }
-    return false;
+    return sinter__names_find(ctx, name) != NULL;
 }
 
 static sinter_status
@@ -64,7 +58,8 @@ sinter_clean_dir(const sinter_env *env, const char *dir, const sinter_clean_opti
                  sinter_clean_result *out, sinter_error *err)
 {
     sinter_clean_options options = {.struct_size = (uint32_t)sizeof options};
-    const sinter__known_names known = {.has = is_named, .ctx = &options};
+    sinter__names named = {.all = NULL};
+    const sinter__known_names known = {.has = is_named, .ctx = &named};
     sinter_clean_result done = {.struct_size = (uint32_t)sizeof done};
     sinter__orphans orphans = {.arena.env = env};
     const char *prefix = NULL;
@@ -79,6 +74,7 @@ sinter_clean_dir(const sinter_env *env, const char *dir, const sinter_clean_opti
     for (size_t i = 0; i < options.count; i++) {
         SINTER__CHECK(sinter__file_meta_check(&options.files[i], err));
     }
+    SINTER__TRY(sinter__names_of_all(env, options.files, options.count, &named, err));
     prefix = options.file_prefix != NULL ? options.file_prefix : "data-";
     SINTER__TRY(sinter__orphans_list(env, dir, prefix, &known, &orphans, err));
     SINTER__TRY(clean(env, dir, &orphans, &done, err));
@@ -87,5 +83,6 @@ out:
         sinter__struct_store(out, &done, sizeof done);
     }
     sinter__orphans_fini(&orphans);
+    sinter__names_fini(env, &named);
     return st;
 }

@@ -18,12 +18,13 @@ struct sinter__file_block {
     sinter_file_meta meta;
     sinter__file_block *root; /* itself in a root */
     /* The mutex of the sets that share the block guards what follows. */
-    uint32_t uses;   /* sets that list it, who makes it, and for a root its other blocks */
-    uint32_t listed; /* of a root: whether the current set lists one of its blocks */
-    bool is_retired; /* of a root: it is on the list of those that aren't listed any more */
-    bool is_doomed;  /* of a root: the file is removed when it goes */
-    sinter__file_block *next;
-    sinter__file_block *previous;
+    uint32_t uses;            /* sets that list it, who makes it, and for a root its other blocks */
+    uint32_t listed;          /* of a root: whether the current set lists one of its blocks */
+    bool is_named;            /* a root that can be found by its name */
+    bool is_retired;          /* of a root: it was listed and isn't any more */
+    bool is_doomed;           /* of a root: the file is removed when it goes */
+    uint64_t hash;            /* of the name, of one that is_named */
+    sinter__file_block *next; /* with names that hash alike; then, of those that are to be freed */
 };
 
 /** Copy metadata into a new block, a root with one use. It passed sinter__file_meta_check().

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/listener.h"
 #include "base/sync.h"
 #include "compact/remove.h"
@@ -18,7 +19,9 @@ struct sinter__file_home {
     sinter__mutex mutex;         /* guards what follows, the counts of blocks and sets, and which
                                     set is current */
     size_t uses;                 /* the levels, and sets */
-    sinter__file_block *retired; /* roots that live without being listed by the current set */
+    sinter__file_block **chains; /* `chain_count`, a power of two or 0: roots by hash of the name */
+    size_t chain_count;
+    size_t root_count;
 };
 
 /** The part of a set that changes. */
@@ -79,7 +82,8 @@ sinter__file_home_release(sinter__file_home *home)
     is_last = --home->uses == 0;
     sinter__mutex_unlock(&home->mutex);
     if (is_last) {
-        assert(home->retired == NULL);
+        assert(home->root_count == 0);
+        sinter__free(home->env, home->chains);
         sinter__mutex_fini(&home->mutex);
         sinter__free(home->env, home);
     }
@@ -91,62 +95,132 @@ sinter__file_home_base_dir(const sinter__file_home *home)
     return home->base_dir;
 }
 
+/* Where the chain for a hash begins. */
+static sinter__file_block **
+chain_of(const sinter__file_home *home, uint64_t hash)
+{
+    return &home->chains[hash & (home->chain_count - 1)];
+}
+
 /* The mutex is held. */
 static void
-retire(sinter__file_home *home, sinter__file_block *root)
+enter(sinter__file_home *home, sinter__file_block *root)
 {
-    assert(root->root == root);
-    assert(!root->is_retired);
-    root->is_retired = true;
-    root->previous = NULL;
-    root->next = home->retired;
-    if (home->retired != NULL) {
-        home->retired->previous = root;
-    }
-    home->retired = root;
+    sinter__file_block **chain = chain_of(home, root->hash);
+
+    root->next = *chain;
+    *chain = root;
 }
 
-/* Take it off the list of retired ones. The mutex is held. */
+/* Let a root be found by its name. The mutex is held. */
 static void
-recall(sinter__file_home *home, sinter__file_block *root)
+give_name(sinter__file_home *home, sinter__file_block *root, uint64_t hash)
 {
-    assert(root->is_retired);
-    root->is_retired = false;
-    if (root->previous == NULL) {
-        home->retired = root->next;
-    } else {
-        root->previous->next = root->next;
-    }
-    if (root->next != NULL) {
-        root->next->previous = root->previous;
-    }
+    assert(home->root_count < home->chain_count);
+    root->is_named = true;
+    root->hash = hash;
+    enter(home, root);
+    home->root_count++;
 }
 
-/* The retired file of this name, or NULL. The mutex is held. */
-static sinter__file_block *
-find_retired(const sinter__file_home *home, const char *file_name)
+/* The mutex is held. */
+static void
+take_name(sinter__file_home *home, sinter__file_block *root)
 {
-    sinter__file_block *root = home->retired;
+    sinter__file_block **place = chain_of(home, root->hash);
 
-    while (root != NULL && strcmp(root->meta.file_name, file_name) != 0) {
+    while (*place != root) {
+        place = &(*place)->next;
+    }
+    *place = root->next;
+    root->is_named = false;
+    home->root_count--;
+}
+
+/* The root of this name, or NULL. The mutex is held. */
+static sinter__file_block *
+find_root(const sinter__file_home *home, const char *file_name, uint64_t hash)
+{
+    sinter__file_block *root = home->chain_count == 0 ? NULL : *chain_of(home, hash);
+
+    while (root != NULL && (root->hash != hash || strcmp(root->meta.file_name, file_name) != 0)) {
         root = root->next;
     }
     return root;
 }
 
+static uint64_t
+hash_name(const char *file_name)
+{
+    return sinter__hash(file_name, strlen(file_name));
+}
+
+/* More chains take the place of those that are there, which are the caller's then. */
+static void
+exchange_chains(sinter__file_home *home, sinter__file_block ***chains, size_t count)
+{
+    sinter__file_block **old = home->chains;
+    const size_t old_count = home->chain_count;
+
+    home->chains = *chains;
+    home->chain_count = count;
+    for (size_t i = 0; i < old_count; i++) {
+        for (sinter__file_block *root = old[i]; root != NULL;) {
+            sinter__file_block *next = root->next;
+
+            enter(home, root);
+            root = next;
+        }
+    }
+    *chains = old;
+}
+
 sinter_status
-sinter__file_block_join(sinter__file_home *home, sinter__file_block *block,
-                        const sinter__file_block *known, sinter_error *err)
+sinter__file_home_reserve(sinter__file_home *home, size_t extra, sinter_error *err)
+{
+    sinter__file_block **chains = NULL;
+    size_t wanted = 8;
+    size_t least = 0;
+
+    sinter__mutex_lock(&home->mutex);
+    least = home->root_count > SIZE_MAX / 4 - extra ? SIZE_MAX : home->root_count + extra;
+    sinter__mutex_unlock(&home->mutex);
+    if (least <= home->chain_count) { /* nobody else changes that */
+        return SINTER_OK;
+    }
+    if (least > SIZE_MAX / 4) {
+        return SINTER__ERR(err, SINTER_E_NOMEM, "%zu new files", extra);
+    }
+    while (wanted < least) {
+        wanted *= 2;
+    }
+    SINTER__CHECK(SINTER__NEW(home->env, chains, wanted, err));
+    sinter__mutex_lock(&home->mutex);
+    exchange_chains(home, &chains, wanted);
+    sinter__mutex_unlock(&home->mutex);
+    sinter__free(home->env, chains);
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__file_block_join(sinter__file_home *home, sinter__file_block *block, bool is_back,
+                        sinter_error *err)
 {
     const char *name = block->meta.file_name;
+    const uint64_t hash = hash_name(name);
     sinter__file_block *root = NULL;
     bool is_doomed = false;
 
     assert(block->root == block && block->uses == 1);
     sinter__mutex_lock(&home->mutex);
-    root = known != NULL ? known->root : find_retired(home, name);
+    root = find_root(home, name, hash);
+    if (root != NULL && !is_back && !root->is_retired) {
+        root = NULL; /* a name that is there already, as its caller is going to find out */
+    }
     is_doomed = root != NULL && root->is_doomed;
-    if (root != NULL && !is_doomed) {
+    if (root == NULL) {
+        give_name(home, block, hash);
+    } else if (!is_doomed) {
         root->uses++;
         block->root = root;
     }
@@ -158,19 +232,22 @@ sinter__file_block_join(sinter__file_home *home, sinter__file_block *block,
     return SINTER_OK;
 }
 
-bool
+sinter__file_use
 sinter__file_home_doom(sinter__file_home *home, const char *file_name)
 {
+    const uint64_t hash = hash_name(file_name);
+    sinter__file_use use = SINTER__FILE_UNUSED;
     sinter__file_block *root = NULL;
 
     assert(home->base_dir != NULL);
     sinter__mutex_lock(&home->mutex);
-    root = find_retired(home, file_name);
+    root = find_root(home, file_name, hash);
     if (root != NULL) {
-        root->is_doomed = true;
+        use = root->listed > 0 ? SINTER__FILE_LISTED : SINTER__FILE_HELD;
+        root->is_doomed = root->is_doomed || root->listed == 0;
     }
     sinter__mutex_unlock(&home->mutex);
-    return root != NULL;
+    return use;
 }
 
 /* One use less; those that nobody uses any more go in front of `dead`. The mutex is held. */
@@ -184,8 +261,8 @@ drop(sinter__file_home *home, sinter__file_block *block, sinter__file_block *dea
         if (--block->uses > 0) {
             return dead;
         }
-        if (block->is_retired) {
-            recall(home, block);
+        if (block->is_named) {
+            take_name(home, block);
         }
         block->next = dead;
         dead = block;
@@ -324,16 +401,14 @@ sinter__file_set_swap(sinter__file_home *home, const sinter_file_set **current,
         sinter__file_block *root = next->blocks[i]->root;
 
         root->listed++;
-        if (root->is_retired) {
-            recall(home, root);
-        }
+        root->is_retired = false;
     }
     old = *current;
     for (size_t i = 0; old != NULL && i < old->count; i++) {
         sinter__file_block *root = old->blocks[i]->root;
 
         if (--root->listed == 0) {
-            retire(home, root);
+            root->is_retired = true;
         }
     }
     *current = next;

@@ -8,8 +8,8 @@
 #include "sinter/levels.h"
 
 /**
- * What the levels of a bucket and all sets acquired from them share: the lock, and the files that
- * the current set lists no more though some other one does. Counted: the last to leave frees it.
+ * What the levels of a bucket and all sets acquired from them share: the lock, and which files they
+ * list, by name. Counted: the last to leave frees it.
  */
 typedef struct sinter__file_home sinter__file_home;
 
@@ -26,22 +26,34 @@ sinter__file_home_release(sinter__file_home *home);
 const char *
 sinter__file_home_base_dir(const sinter__file_home *home);
 
+/** Make room for `extra` more files. Confined to who changes the levels. */
+sinter_status
+sinter__file_home_reserve(sinter__file_home *home, size_t extra, sinter_error *err);
+
 /**
- * Let `block`, which is new, be another block of the file that `known` is one of (NULL: of a
- * retired file of its name, if there is one).
+ * Let `block`, which is new and has room, be known by its name: as another block of the file of
+ * this name, if that is retired, or if it `is_back`, which is when the current set lists it and the
+ * next one will list `block` instead.
  * @return SINTER_OK, SINTER_E_INVALID: the file waits for its removal
  */
 sinter_status
-sinter__file_block_join(sinter__file_home *home, sinter__file_block *block,
-                        const sinter__file_block *known, sinter_error *err);
+sinter__file_block_join(sinter__file_home *home, sinter__file_block *block, bool is_back,
+                        sinter_error *err);
 
 /** One use of each block less. */
 void
 sinter__file_blocks_release(sinter__file_home *home, sinter__file_block *const *blocks,
                             size_t count);
 
-/** Remove the retired file of this name when its last set goes; false: there is none. */
-bool
+/** Who lists a file. */
+typedef enum sinter__file_use {
+    SINTER__FILE_UNUSED, /* no set */
+    SINTER__FILE_HELD,   /* only sets that somebody holds */
+    SINTER__FILE_LISTED  /* the current set */
+} sinter__file_use;
+
+/** Remove the file of this name when its last set goes, if it is held; tell what it is. */
+sinter__file_use
 sinter__file_home_doom(sinter__file_home *home, const char *file_name);
 
 /**

@@ -1,7 +1,9 @@
 #include "compact/increment.h"
 
 #include <assert.h>
-#include <string.h>
+
+#include "base/alloc.h"
+#include "compact/names.h"
 
 void
 sinter__increment_init(sinter_increment *increment, const sinter_env *env)
@@ -18,25 +20,6 @@ sinter__increment_fini(sinter_increment *increment)
     sinter__meta_list_fini(&increment->compact_after);
     sinter__meta_list_fini(&increment->compact_before);
     sinter__meta_list_fini(&increment->new_files);
-}
-
-/* The place of this very entry: same name, same level. */
-static size_t
-find_entry(const sinter_file_list *list, const sinter_file_meta *file)
-{
-    size_t i = 0;
-
-    while (i < list->count && (list->files[i].level != file->level ||
-                               strcmp(list->files[i].file_name, file->file_name) != 0)) {
-        i++;
-    }
-    return i;
-}
-
-static bool
-has_name(const sinter_file_list *list, const char *name)
-{
-    return sinter__meta_list_find(list, name) < list->count;
 }
 
 /* Copies of a list in an arena. */
@@ -70,6 +53,62 @@ typedef struct change {
     void *ctx;
 } change;
 
+/** What becomes of the files that a change retires. */
+typedef struct fates {
+    sinter__names before;
+    sinter__names after;
+    bool *is_made; /* per file of `before`: an earlier change made this very entry */
+    bool *is_old;  /* the increment retires a file of this name already */
+} fates;
+
+static sinter_status
+fates_make(const sinter_env *env, const change *what, fates *out, sinter_error *err)
+{
+    SINTER__CHECK(
+        sinter__names_of_files(env, what->before->files, what->before->count, &out->before, err));
+    SINTER__CHECK(
+        sinter__names_of_files(env, what->after->files, what->after->count, &out->after, err));
+    SINTER__CHECK(SINTER__NEW(env, out->is_made, what->before->count, err));
+    return SINTER__NEW(env, out->is_old, what->before->count, err);
+}
+
+static void
+fates_fini(const sinter_env *env, fates *f)
+{
+    sinter__free(env, f->is_old);
+    sinter__free(env, f->is_made);
+    sinter__names_fini(env, &f->after);
+    sinter__names_fini(env, &f->before);
+}
+
+/* Take what goes again out of the list of what was made; mark it and what was retired before. */
+static void
+strike_off(sinter__meta_list *news, const sinter_file_list *olds, const change *what, fates *f)
+{
+    const sinter_file_meta *before = what->before->files;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < news->list.count; i++) {
+        const sinter_file_meta *file = &news->list.files[i];
+        const sinter__name *found = sinter__names_find(&f->before, file->file_name);
+
+        if (found != NULL && found->file->level == file->level) {
+            f->is_made[found->file - before] = true;
+        } else {
+            news->list.files[kept++] = *file;
+        }
+    }
+    news->list.count = kept;
+    for (size_t i = 0; i < olds->count; i++) {
+        const sinter__name *found = sinter__names_find(&f->before, olds->files[i].file_name);
+
+        if (found != NULL) {
+            f->is_old[found->file - before] = true;
+        }
+    }
+}
+
+/* Time O((what the increment says + the change) log(the change)). */
 static sinter_status
 note(sinter_increment *increment, const change *what, sinter_error *err)
 {
@@ -79,29 +118,30 @@ note(sinter_increment *increment, const change *what, sinter_error *err)
     sinter__meta_list *news = &increment->compact_after;
     sinter_file_meta *before_copies = NULL;
     sinter_file_meta *after_copies = NULL;
+    fates f = {.is_made = NULL};
+    sinter_status st = SINTER_OK;
 
     /* Everything that can fail comes first. */
-    SINTER__CHECK(sinter__meta_list_reserve(olds, before->count, err));
-    SINTER__CHECK(sinter__meta_list_reserve(news, after->count, err));
-    SINTER__CHECK(copy_list(&olds->arena, before, &before_copies, err));
-    SINTER__CHECK(copy_list(&news->arena, after, &after_copies, err));
+    SINTER__TRY(fates_make(increment->env, what, &f, err));
+    SINTER__TRY(sinter__meta_list_reserve(olds, before->count, err));
+    SINTER__TRY(sinter__meta_list_reserve(news, after->count, err));
+    SINTER__TRY(copy_list(&olds->arena, before, &before_copies, err));
+    SINTER__TRY(copy_list(&news->arena, after, &after_copies, err));
+    strike_off(news, &olds->list, what, &f);
     for (size_t i = 0; i < before->count; i++) {
-        const sinter_file_meta *file = &before->files[i];
-        const size_t entry = find_entry(&news->list, file);
-
-        if (entry == news->list.count) {
+        if (!f.is_made[i]) {
             append(olds, &before_copies[i]);
-            continue;
-        }
-        sinter__meta_list_remove(news, entry);
-        if (!has_name(&olds->list, file->file_name) && !has_name(after, file->file_name)) {
-            what->gone(what->ctx, file);
+        } else if (!f.is_old[i] &&
+                   sinter__names_find(&f.after, before->files[i].file_name) == NULL) {
+            what->gone(what->ctx, &before->files[i]);
         }
     }
     for (size_t i = 0; i < after->count; i++) {
         append(news, &after_copies[i]);
     }
-    return SINTER_OK;
+out:
+    fates_fini(increment->env, &f);
+    return st;
 }
 
 sinter_status
@@ -122,29 +162,47 @@ sinter__increment_join(sinter_increment *earlier, const sinter_increment *later,
                        void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
                        sinter_error *err)
 {
-    const sinter_file_list *made = &later->new_files.list;
-    const size_t count = made->count;
+    const sinter_file_list made = later->new_files.list;
     sinter_file_meta *copies = NULL;
 
-    SINTER__CHECK(sinter__meta_list_reserve(&earlier->new_files, count, err));
-    SINTER__CHECK(copy_list(&earlier->new_files.arena, made, &copies, err));
+    SINTER__CHECK(sinter__meta_list_reserve(&earlier->new_files, made.count, err));
+    SINTER__CHECK(copy_list(&earlier->new_files.arena, &made, &copies, err));
     SINTER__CHECK(note(earlier,
                        &(change){.before = &later->compact_before.list,
                                  .after = &later->compact_after.list,
                                  .gone = gone,
                                  .ctx = ctx},
                        err));
-    for (size_t i = 0; i < count; i++) {
+    assert(made.count == 0 || copies != NULL);
+    for (size_t i = 0; i < made.count; i++) {
         append(&earlier->new_files, &copies[i]);
     }
     return SINTER_OK;
 }
 
-bool
-sinter__increment_is_upgraded(const sinter_increment *increment, const sinter_file_meta *file)
+void
+sinter__increment_each_own(const sinter_increment *increment,
+                           void (*each)(void *ctx, const sinter_file_meta *file), void *ctx)
 {
-    return has_name(&increment->compact_before.list, file->file_name) &&
-           !has_name(&increment->new_files.list, file->file_name);
+    const sinter_file_list *made = &increment->new_files.list;
+    const sinter_file_list *before = &increment->compact_before.list;
+    const sinter_file_list *after = &increment->compact_after.list;
+    sinter__names retired;
+    const sinter_status st =
+        sinter__names_of_files(increment->env, before->files, before->count, &retired, NULL);
+
+    for (size_t i = 0; i < made->count; i++) {
+        each(ctx, &made->files[i]);
+    }
+    for (size_t i = 0; i < after->count; i++) {
+        const sinter_file_meta *file = &after->files[i];
+
+        if (file->upgraded_from < 0 ||
+            (st == SINTER_OK && sinter__names_find(&retired, file->file_name) == NULL)) {
+            each(ctx, file);
+        }
+    }
+    sinter__names_fini(increment->env, &retired);
 }
 
 static void

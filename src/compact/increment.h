@@ -45,10 +45,14 @@ sinter__increment_join(sinter_increment *earlier, const sinter_increment *later,
                        void (*gone)(void *ctx, const sinter_file_meta *file), void *ctx,
                        sinter_error *err);
 
-/** Is `file`, which the increment names, one that somebody else names too, or will: an input of an
- *  earlier commit that was upgraded? */
-bool
-sinter__increment_is_upgraded(const sinter_increment *increment, const sinter_file_meta *file);
+/**
+ * Call `each` for the files that the increment makes and nobody else names, in any case for those
+ * of flushes; a file may come twice. An input of an earlier commit that was upgraded is not one of
+ * them. Without memory an output that was upgraded is left out.
+ */
+void
+sinter__increment_each_own(const sinter_increment *increment,
+                           void (*each)(void *ctx, const sinter_file_meta *file), void *ctx);
 
 /** Move everything to `target`, which is empty. */
 void

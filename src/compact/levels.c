@@ -14,6 +14,7 @@
 #include "compact/age.h"
 #include "compact/file_set.h"
 #include "compact/load.h"
+#include "compact/names.h"
 #include "compact/remove.h"
 
 struct sinter_levels {
@@ -45,8 +46,8 @@ typedef struct update {
     size_t count;
     sinter__file_block **made; /* new blocks, each with one use of ours */
     size_t made_count;
-    const char **names_before; /* sorted */
-    const char **names_after;
+    sinter__names names_before;
+    sinter__names names_after;
 } update;
 
 static int
@@ -56,32 +57,6 @@ compare_blocks(const void *left, const void *right)
     const sinter__file_block *const *b = right;
 
     return sinter__place_compare(&(*a)->meta, &(*b)->meta);
-}
-
-static int
-compare_texts(const void *left, const void *right)
-{
-    const char *const *a = left;
-    const char *const *b = right;
-
-    return strcmp(*a, *b);
-}
-
-static bool
-has_name(const char *const *sorted, size_t count, const char *name)
-{
-    return count > 0 && bsearch(&name, sorted, count, sizeof *sorted, compare_texts) != NULL;
-}
-
-static void
-sort_names(const given *list, const char **names)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        names[i] = list->files[i].file_name;
-    }
-    if (list->count > 1) {
-        qsort(names, list->count, sizeof *names, compare_texts);
-    }
 }
 
 static sinter_status
@@ -95,8 +70,10 @@ update_reserve(update *job, sinter_error *err)
     SINTER__CHECK(SINTER__NEW(env, job->is_removed, job->old_count, err));
     SINTER__CHECK(SINTER__NEW(env, job->listed, job->old_count + job->after.count, err));
     SINTER__CHECK(SINTER__NEW(env, job->made, job->after.count, err));
-    SINTER__CHECK(SINTER__NEW(env, job->names_before, job->before.count, err));
-    return SINTER__NEW(env, job->names_after, job->after.count, err);
+    SINTER__CHECK(sinter__file_home_reserve(job->levels->home, job->after.count, err));
+    SINTER__CHECK(
+        sinter__names_of_files(env, job->before.files, job->before.count, &job->names_before, err));
+    return sinter__names_of_files(env, job->after.files, job->after.count, &job->names_after, err);
 }
 
 static void
@@ -105,8 +82,8 @@ update_fini(update *job)
     const sinter_env *env = job->levels->env;
 
     sinter__file_blocks_release(job->levels->home, job->made, job->made_count);
-    sinter__free(env, job->names_after);
-    sinter__free(env, job->names_before);
+    sinter__names_fini(env, &job->names_after);
+    sinter__names_fini(env, &job->names_before);
     sinter__free(env, job->made);
     sinter__free(env, job->listed);
     sinter__free(env, job->is_removed);
@@ -153,23 +130,11 @@ retire_files(update *job)
     job->count = job->kept;
 }
 
-/* The block of an old file of this name; NULL: there is none. */
-static const sinter__file_block *
-find_old(const update *job, const char *name)
-{
-    for (size_t i = 0; i < job->old_count; i++) {
-        if (strcmp(job->old[i].file_name, name) == 0) {
-            return job->old_blocks[i];
-        }
-    }
-    return NULL;
-}
-
 static sinter_status
 add_file(update *job, const sinter_file_meta *file, sinter_error *err)
 {
     sinter__file_block **block = &job->made[job->made_count];
-    const sinter__file_block *known = NULL;
+    bool is_back = false;
     size_t place = 0;
 
     if ((uint32_t)file->level >= job->levels->num_levels) {
@@ -181,10 +146,8 @@ add_file(update *job, const sinter_file_meta *file, sinter_error *err)
     SINTER__CHECK(sinter__file_block_create(job->levels->env, file, block, err));
     job->made_count++;
     /* Only a file that goes in the same update can come back under its name. */
-    if (has_name(job->names_before, job->before.count, file->file_name)) {
-        known = find_old(job, file->file_name);
-    }
-    SINTER__CHECK(sinter__file_block_join(job->levels->home, *block, known, err));
+    is_back = sinter__names_find(&job->names_before, file->file_name) != NULL;
+    SINTER__CHECK(sinter__file_block_join(job->levels->home, *block, is_back, err));
     job->listed[job->count++] = *block;
     return SINTER_OK;
 }
@@ -211,15 +174,17 @@ is_made(const update *job, const char *name)
 static sinter_status
 check_names(const update *job, sinter_error *err)
 {
+    const sinter__name *names = job->names_after.all;
+
     for (size_t i = 1; i < job->after.count; i++) {
-        if (strcmp(job->names_after[i - 1], job->names_after[i]) == 0) {
-            return refuse_twice(job->names_after[i], err);
+        if (strcmp(names[i - 1].text, names[i].text) == 0) {
+            return refuse_twice(names[i].text, err);
         }
     }
     for (size_t i = 0; i < job->kept; i++) {
         const char *name = job->listed[i]->meta.file_name;
 
-        if (has_name(job->names_after, job->after.count, name) && is_made(job, name)) {
+        if (sinter__names_find(&job->names_after, name) != NULL && is_made(job, name)) {
             return refuse_twice(name, err);
         }
     }
@@ -253,13 +218,12 @@ static void
 tell_dropped(const update *job)
 {
     const sinter_levels *levels = job->levels;
+    const sinter__name *names = job->names_before.all;
 
     for (size_t i = 0; levels->dropped != NULL && i < job->before.count; i++) {
-        const char *name = job->names_before[i];
-
-        if ((i == 0 || strcmp(job->names_before[i - 1], name) != 0) &&
-            !has_name(job->names_after, job->after.count, name)) {
-            levels->dropped(levels->dropped_ctx, name);
+        if ((i == 0 || strcmp(names[i - 1].text, names[i].text) != 0) &&
+            sinter__names_find(&job->names_after, names[i].text) == NULL) {
+            levels->dropped(levels->dropped_ctx, names[i].text);
         }
     }
 }
@@ -272,8 +236,6 @@ update_run(update *job, sinter_error *err)
     const sinter_file_set *old = NULL;
 
     SINTER__CHECK(update_reserve(job, err));
-    sort_names(&job->before, job->names_before);
-    sort_names(&job->after, job->names_after);
     retire_files(job);
     for (size_t i = 0; i < job->after.count; i++) {
         SINTER__CHECK(add_file(job, &job->after.files[i], err));
@@ -407,25 +369,20 @@ sinter_levels_run_count(const sinter_levels *levels)
 sinter_status
 sinter_levels_discard(sinter_levels *levels, const sinter_file_meta *file, sinter_error *err)
 {
-    const sinter_file_meta *files = NULL;
     const char *base_dir = NULL;
-    size_t count = 0;
+    sinter__file_use use = SINTER__FILE_UNUSED;
 
     SINTER__REQUIRE(err, levels != NULL && file != NULL);
     SINTER__CHECK(sinter__file_meta_check(file, err));
     base_dir = sinter__file_home_base_dir(levels->home);
     SINTER__REQUIRE(err, base_dir != NULL);
-    if (levels->current != NULL) {
-        files = sinter_file_set_files(levels->current, &count);
+    use = sinter__file_home_doom(levels->home, file->file_name);
+    if (use == SINTER__FILE_LISTED) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
+                              "the levels list the file %s, so it can't be removed",
+                              file->file_name);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(files[i].file_name, file->file_name) == 0) {
-            return SINTER__ERR_AT(err, SINTER_E_INVALID, file->file_name, -1,
-                                  "the file %s is listed in level %d and can't be removed",
-                                  file->file_name, files[i].level);
-        }
-    }
-    if (sinter__file_home_doom(levels->home, file->file_name)) {
+    if (use == SINTER__FILE_HELD) {
         return SINTER_OK;
     }
     return sinter__file_remove(levels->env, base_dir, file, err);

@@ -20,6 +20,7 @@
 #include "compact/levels.h"
 #include "compact/load.h"
 #include "compact/manager.h"
+#include "compact/names.h"
 #include "compact/path.h"
 #include "compact/section_merge.h"
 #include "compact/write_pool.h"
@@ -485,6 +486,7 @@ sinter_merge_tree_committed(sinter_merge_tree *tree, const sinter_increment *inc
 {
     const sinter_file_list *after = NULL;
     const sinter_file_list *before = NULL;
+    sinter__names stays = {.all = NULL};
     sinter_status first_failure = SINTER_OK;
 
     SINTER__REQUIRE(err, tree != NULL && increment != NULL);
@@ -493,16 +495,18 @@ sinter_merge_tree_committed(sinter_merge_tree *tree, const sinter_increment *inc
     }
     after = sinter_increment_compact_after(increment);
     before = sinter_increment_compact_before(increment);
+    SINTER__CHECK(sinter__names_of_files(tree->env, after->files, after->count, &stays, err));
     for (size_t i = 0; i < before->count; i++) {
         sinter_error *detail = first_failure == SINTER_OK ? err : NULL;
         sinter_status st = SINTER_OK;
 
-        if (sinter__meta_list_find(after, before->files[i].file_name) == after->count) {
+        if (sinter__names_find(&stays, before->files[i].file_name) == NULL) {
             st = sinter_levels_discard(sinter__manager_levels(tree->manager), &before->files[i],
                                        detail);
         }
         first_failure = first_failure == SINTER_OK ? st : first_failure;
     }
+    sinter__names_fini(tree->env, &stays);
     return first_failure;
 }
 
@@ -667,23 +671,6 @@ out:
     return st;
 }
 
-static void
-drop_list(sinter_merge_tree *tree, const sinter_increment *increment, const sinter_file_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (!sinter__increment_is_upgraded(increment, &list->files[i])) {
-            file_is_gone(tree, &list->files[i]);
-        }
-    }
-}
-
-static void
-drop_increment(sinter_merge_tree *tree, const sinter_increment *increment)
-{
-    drop_list(tree, increment, &increment->new_files.list);
-    drop_list(tree, increment, &increment->compact_after.list);
-}
-
 /* A result that could not be noted: nobody else names its new files. */
 static void
 drop_unnoted(sinter_merge_tree *tree)
@@ -704,11 +691,11 @@ static void
 drop_all(sinter_merge_tree *tree)
 {
     sinter__levels_abandon(sinter__manager_levels(tree->manager));
-    drop_increment(tree, &tree->pending);
+    sinter__increment_each_own(&tree->pending, file_is_gone, tree);
     while (tree->returned != NULL) {
         sinter_increment *oldest = tree->returned;
 
-        drop_increment(tree, oldest);
+        sinter__increment_each_own(oldest, file_is_gone, tree);
         tree->returned = oldest->next;
         sinter_increment_destroy(oldest);
     }

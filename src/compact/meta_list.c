@@ -1,7 +1,6 @@
 #include "compact/meta_list.h"
 
 #include <assert.h>
-#include <string.h>
 
 static sinter_status
 copy_extra_files(sinter__arena *arena, sinter_file_meta *file, sinter_error *err)
@@ -65,27 +64,6 @@ sinter__meta_list_add(sinter__meta_list *list, const sinter_file_meta *file, sin
         sinter__file_meta_copy(&list->arena, file, &list->list.files[list->list.count], err));
     list->list.count++;
     return SINTER_OK;
-}
-
-void
-sinter__meta_list_remove(sinter__meta_list *list, size_t index)
-{
-    sinter_file_meta *files = list->list.files;
-
-    assert(index < list->list.count);
-    list->list.count--;
-    memmove(&files[index], &files[index + 1], (list->list.count - index) * sizeof *files);
-}
-
-size_t
-sinter__meta_list_find(const sinter_file_list *list, const char *name)
-{
-    size_t i = 0;
-
-    while (i < list->count && strcmp(list->files[i].file_name, name) != 0) {
-        i++;
-    }
-    return i;
 }
 
 void

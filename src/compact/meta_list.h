@@ -27,14 +27,6 @@ sinter__meta_list_reserve(sinter__meta_list *list, size_t extra, sinter_error *e
 sinter_status
 sinter__meta_list_add(sinter__meta_list *list, const sinter_file_meta *file, sinter_error *err);
 
-/** Take out entry `index`; the order of the others stays. */
-void
-sinter__meta_list_remove(sinter__meta_list *list, size_t index);
-
-/** Position of the first file of this name; the count if there is none. */
-size_t
-sinter__meta_list_find(const sinter_file_list *list, const char *name);
-
 void
 sinter__meta_list_fini(sinter__meta_list *list);
 

@@ -54,20 +54,6 @@ is_data_name(const char *name, const char *prefix)
     return strcmp(at, sinter_format_sst()->extension) == 0;
 }
 
-bool
-sinter__file_has_name(const sinter_file_meta *file, const char *name)
-{
-    if (strcmp(file->file_name, name) == 0) {
-        return true;
-    }
-    for (size_t k = 0; k < file->extra_file_count; k++) {
-        if (strcmp(file->extra_files[k], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static sinter_status
 note_name(void *ctx, const char *name)
 {

@@ -15,10 +15,6 @@ typedef struct sinter__orphans {
     size_t capacity;
 } sinter__orphans;
 
-/** Does `file` have this name, or one of the files that go with it? */
-bool
-sinter__file_has_name(const sinter_file_meta *file, const char *name);
-
 /** Tells whether somebody names a file. */
 typedef struct sinter__known_names {
     bool (*has)(void *ctx, const char *name);

@@ -4,11 +4,11 @@
  * between finds them missing the next time, which is fine.
  */
 #include <assert.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/load.h"
+#include "compact/names.h"
 #include "compact/orphans.h"
 #include "compact/path.h"
 #include "doc/catalog.h"
@@ -19,40 +19,42 @@ typedef struct gc_run {
     const sinter_gc_options *options;
     sinter_gc_result *result;
     sinter__arena arena;
+    sinter__names live;    /* the catalog's files and what goes with them */
+    sinter__names retired; /* its retired ones */
     int64_t now_ms;
     sinter_error *err;
 } gc_run;
 
 /* Is it one of the catalog's files, or a file that goes with one? */
 static bool
-is_live(const sinter_files *content, const char *name)
+is_live(const gc_run *run, const char *name)
 {
-    for (size_t i = 0; i < content->file_count; i++) {
-        if (sinter__file_has_name(&content->files[i], name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
-is_retired(const sinter_files *content, const char *name)
-{
-    for (size_t i = 0; i < content->retired_count; i++) {
-        if (strcmp(content->retired[i].file_name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return sinter__names_find(&run->live, name) != NULL;
 }
 
 /* Does the catalog know of it? */
 static bool
 is_known(void *ctx, const char *name)
 {
-    const sinter_files *content = ctx;
+    const gc_run *run = ctx;
 
-    return is_live(content, name) || is_retired(content, name);
+    return is_live(run, name) || sinter__names_find(&run->retired, name) != NULL;
+}
+
+static sinter_status
+learn_names(gc_run *run)
+{
+    const sinter_env *env = run->catalog->env;
+    const sinter_files *content = &run->catalog->doc->content;
+
+    SINTER__CHECK(
+        sinter__names_of_all(env, content->files, content->file_count, &run->live, run->err));
+    SINTER__CHECK(sinter__names_init(env, content->retired_count, &run->retired, run->err));
+    for (size_t i = 0; i < content->retired_count; i++) {
+        sinter__names_add(&run->retired, content->retired[i].file_name, NULL);
+    }
+    sinter__names_sort(&run->retired);
+    return SINTER_OK;
 }
 
 static bool
@@ -74,7 +76,7 @@ remove_file(gc_run *run, const char *name, sinter_gc_reason reason)
     sinter_status st = SINTER_OK;
 
     /* This check stands before a removal and stays in every build. */
-    if (is_live(&run->catalog->doc->content, name)) {
+    if (is_live(run, name)) {
         SINTER__FAIL_AT(run->err, SINTER_E_CONFLICT, name, -1,
                         "a file of the catalog is listed as retired");
     }
@@ -130,8 +132,7 @@ remove_orphans(gc_run *run)
 {
     const sinter_env *env = run->catalog->env;
     const char *dir = run->catalog->doc->base_dir;
-    sinter_files known_files = run->catalog->doc->content;
-    const sinter__known_names known = {.has = is_known, .ctx = &known_files};
+    const sinter__known_names known = {.has = is_known, .ctx = run};
     sinter__orphans orphans = {.arena.env = env};
     sinter_status st = SINTER_OK;
 
@@ -191,6 +192,7 @@ sinter_catalog_gc(sinter_catalog *catalog, const sinter_gc_options *options, sin
     run.result = &done;
     run.arena.env = catalog->env;
     run.now_ms = sinter__now_ms(catalog->env);
+    SINTER__TRY(learn_names(&run));
     SINTER__TRY(remove_orphans(&run));
     SINTER__TRY(remove_retired(&run));
     if (!run.options->dry_run && catalog->env->io->ops->clean != NULL) {
@@ -204,6 +206,8 @@ out:
     if (out != NULL) {
         sinter__struct_store(out, &done, sizeof done);
     }
+    sinter__names_fini(catalog->env, &run.retired);
+    sinter__names_fini(catalog->env, &run.live);
     sinter__arena_fini(&run.arena);
     return st;
 }
