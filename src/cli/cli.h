@@ -131,6 +131,7 @@ extern const cli_verb cli_verb_inspect;
 extern const cli_verb cli_verb_options;
 extern const cli_verb cli_verb_plan;
 extern const cli_verb cli_verb_scan;
+extern const cli_verb cli_verb_status;
 extern const cli_verb cli_verb_verify;
 extern const cli_verb cli_verb_version;
 

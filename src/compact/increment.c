@@ -41,6 +41,7 @@ copy_list(sinter__arena *arena, const sinter_file_list *list, sinter_file_meta *
 static void
 append(sinter__meta_list *list, const sinter_file_meta *file)
 {
+    assert(file != NULL);
     assert(list->list.count < list->capacity);
     list->list.files[list->list.count++] = *file;
 }
@@ -173,7 +174,6 @@ sinter__increment_join(sinter_increment *earlier, const sinter_increment *later,
                                  .gone = gone,
                                  .ctx = ctx},
                        err));
-    assert(made.count == 0 || copies != NULL);
     for (size_t i = 0; i < made.count; i++) {
         append(&earlier->new_files, &copies[i]);
     }
