@@ -37,6 +37,7 @@ typedef struct buffer_reader {
 typedef struct piece {
     const sinter__row_entry *entries;
     size_t count;
+    size_t taken; /* rows that are done with it: these, and versions that one of them outdoes */
     uint64_t key_bytes;
     uint64_t value_bytes;
     bool has_one_width; /* all keys are as long as the first */
@@ -86,6 +87,43 @@ fetch_ahead(const buffer_reader *self, size_t at)
     }
 }
 
+/*
+ * The piece is full and ends amid versions of a key: end it before them. If it is of this key only,
+ * the newest of all its versions is enough.
+ */
+static void
+end_amid_versions(const buffer_reader *self, piece *p)
+{
+    const sinter__row_entry *entries = p->entries;
+    const size_t left = self->rows.count - self->at;
+    size_t first = p->count - 1;
+    size_t newest = 0;
+    size_t end = 1;
+
+    while (first > 0 && is_same_key(&entries[first - 1], &entries[first])) {
+        first--;
+    }
+    if (first > 0) {
+        for (size_t i = first; i < p->count; i++) {
+            p->key_bytes -= entries[i].row->key_size;
+            p->value_bytes -= entries[i].row->value_size;
+        }
+        p->count = first;
+        p->taken = first;
+        return;
+    }
+    for (; end < left && is_same_key(&entries[0], &entries[end]); end++) {
+        fetch_ahead(self, self->at + end);
+        newest = entries[end].row->sequence > entries[newest].row->sequence ? end : newest;
+    }
+    *p = (piece){.entries = &entries[newest],
+                 .count = 1,
+                 .taken = end,
+                 .key_bytes = entries[newest].row->key_size,
+                 .value_bytes = entries[newest].row->value_size,
+                 .has_one_width = true};
+}
+
 /* The rows of the next batch: full, and behind all versions of a key. */
 static piece
 next_piece(const buffer_reader *self)
@@ -101,12 +139,17 @@ next_piece(const buffer_reader *self)
         if (is_full && !is_same_key(&entries[p.count - 1], &entries[p.count])) {
             break;
         }
+        if (is_full && self->rows.keeps_newest) {
+            end_amid_versions(self, &p);
+            return p;
+        }
         fetch_ahead(self, self->at + p.count);
         p.key_bytes += row->key_size;
         p.value_bytes += row->value_size;
         p.has_one_width = p.has_one_width && row->key_size == entries[0].row->key_size;
         p.count++;
     }
+    p.taken = p.count;
     return p;
 }
 
@@ -238,7 +281,7 @@ buffer_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
         self->batch.payload = &self->payload;
         self->batch.payload_ops = &sinter__sst_payload_ops;
     }
-    self->at += p.count;
+    self->at += p.taken;
     *out = &self->batch;
     return SINTER_OK;
 }

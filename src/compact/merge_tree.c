@@ -585,10 +585,19 @@ restore(sinter_merge_tree *tree, const sinter_merge_tree_config *config, sinter_
     return SINTER_OK;
 }
 
+/* Does the row with the largest sequence decide alone what becomes of a key? */
+static bool
+keeps_newest(const sinter_compact_task *task, const sinter_compact_options *options)
+{
+    return options->merge_engine == SINTER_MERGE_ENGINE_DEDUPLICATE && !options->ignore_delete &&
+           task->merge_function == NULL && task->order == NULL;
+}
+
 static sinter_status
 make_buffer(sinter_merge_tree *tree, const sinter_compact_options *options, sinter_error *err)
 {
-    const sinter__write_buffer_config config = {
+    sinter_compact_task task;
+    sinter__write_buffer_config config = {
         .memory = tree->pool != NULL ? sinter__write_pool_memory(tree->pool) : NULL,
         .limit_bytes = options->write_buffer_bytes,
         .spill_dir = options->write_buffer_spillable ? tree->output_path : NULL,
@@ -598,6 +607,9 @@ make_buffer(sinter_merge_tree *tree, const sinter_compact_options *options, sint
         .spill_codec_level = options->spill_codec_level,
     };
 
+    sinter_compact_task_init(&task);
+    SINTER__CHECK(sinter__struct_load(&task, sizeof task, tree->task, "sinter_compact_task", err));
+    config.keeps_newest = keeps_newest(&task, options);
     SINTER__CHECK(sinter__write_buffer_create(tree->env, &config, &tree->buffer, err));
     sinter__gauge(&tree->counters->buffer_limit_bytes, options->write_buffer_bytes);
     if (tree->pool != NULL) {

@@ -78,7 +78,8 @@ sinter__write_buffer_read(const sinter__write_buffer *buffer, const sinter_env *
                                         .count = buffer->pages.rows,
                                         .entry_skip = buffer->pages.shared_size,
                                         .skip = skip,
-                                        .origin = (uint32_t)buffer->spill_times};
+                                        .origin = (uint32_t)buffer->spill_times,
+                                        .keeps_newest = buffer->config.keeps_newest};
 
     assert(buffer->entries != NULL);
     return sinter__buffer_reader_open(env, &rows, out, err);

@@ -18,6 +18,7 @@ typedef struct sinter__write_buffer_config {
     uint64_t spill_bytes_max; /* write-buffer-spill.max-disk-size; UINT64_MAX: no limit */
     int32_t spill_codec;      /* sinter_codec */
     int32_t spill_codec_level;
+    bool keeps_newest; /* of a key nothing but the version with the largest sequence counts */
 } sinter__write_buffer_config;
 
 /** Rows on their way to level 0. Confined. An empty one holds no memory, unless it was full when it

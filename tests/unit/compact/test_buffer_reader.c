@@ -129,6 +129,79 @@ Test(compact_buffer_reader, all_rows_come_in_order_whatever_their_size)
     }
 }
 
+/* Rows of "a", `count` of "m" and of "z"; each value is the sequence. */
+static void
+add_hot_key(rows *r, size_t count)
+{
+    for (size_t i = 0; i < count + 20; i++) {
+        const char *key = i % 10 == 0 && i < 100 ? "a" : i >= count + 10 ? "z" : "m";
+        const int64_t sequence = (int64_t)i;
+        const sinter__new_row row = {
+            .key = {(const uint8_t *)key, 1},
+            .value = {(const uint8_t *)&sequence, sizeof sequence},
+            .sequence = sequence,
+            .kind = (uint8_t)(i % 2 == 0 ? SINTER_KIND_INSERT : SINTER_KIND_DELETE)};
+
+        cr_assert_eq(sinter__row_pages_add(&r->pages, &row, NULL), SINTER_OK);
+    }
+}
+
+/* Reads a hot key's rows with no more memory than few versions take. */
+static sinter_status
+read_hot_key(const rows *r, bool keeps_newest, size_t seen[256], int64_t newest[256])
+{
+    const sinter__buffered_rows source = {
+        .entries = r->entries, .count = r->pages.rows, .keeps_newest = keeps_newest};
+    sinter_memory *memory = NULL;
+    sinter_env env = *sinter_env_default();
+    sinter_reader *reader = NULL;
+    const sinter_batch *batch = NULL;
+    sinter_status st = SINTER_OK;
+
+    cr_assert_eq(
+        sinter_memory_create(sinter_env_default(), sinter__buffer_reader_bytes(), &memory, NULL),
+        SINTER_OK);
+    env.memory = memory;
+    cr_assert_eq(sinter__buffer_reader_open(&env, &source, &reader, NULL), SINTER_OK);
+    while ((st = reader->ops->next(reader, &batch, NULL)) == SINTER_OK) {
+        for (uint32_t i = 0; i < batch->row_count; i++) {
+            const uint8_t key = sinter_batch_key(batch, i).data[0];
+            int64_t value = 0;
+
+            memcpy(&value, batch->payload_ops->value(batch, i).data, sizeof value);
+            cr_assert_eq(value, batch->sequences[i]);
+            cr_assert_eq(batch->kinds[i], value % 2 == 0 ? SINTER_KIND_INSERT : SINTER_KIND_DELETE);
+            seen[key]++;
+            newest[key] = value > newest[key] ? value : newest[key];
+        }
+    }
+    reader->ops->close(reader);
+    sinter_memory_destroy(memory);
+    return st;
+}
+
+Test(compact_buffer_reader, a_key_with_very_many_versions_takes_no_more_memory_than_others)
+{
+    const size_t count = 60000;
+    size_t seen[256] = {0};
+    int64_t newest[256] = {0};
+    rows r;
+
+    sinter__row_pages_init(&r.pages, sinter_env_default(), NULL, UINT64_MAX);
+    add_hot_key(&r, count);
+    rows_sort(&r);
+    cr_assert_eq(read_hot_key(&r, true, seen, newest), SINTER_END);
+    cr_expect_eq(seen['a'], 10);
+    cr_expect_eq(seen['m'], 1, "%zu versions", seen['m']);
+    cr_expect_eq(seen['z'], 10);
+    cr_expect_eq(newest['a'], 90);
+    cr_expect_eq(newest['m'], (int64_t)count + 9);
+    cr_expect_eq(newest['z'], (int64_t)count + 19);
+    cr_expect_eq(read_hot_key(&r, false, seen, newest), SINTER_E_TOO_LARGE,
+                 "a function that wants all of them");
+    rows_fini(&r);
+}
+
 Test(compact_buffer_reader, large_values_are_read_where_they_lie)
 {
     test_rng rng = {1};
