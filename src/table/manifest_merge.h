@@ -1,0 +1,62 @@
+/*
+ * Entries of manifests merged: what is left of files that were added and deleted.
+ *
+ *   merge(entries in order):
+ *     ADD:    its identity is there -> an error, "already added"; else it is put there
+ *     DELETE: its identity is there -> that is taken away;       else it is put there itself
+ *
+ * The identity of a file is (partition, bucket, level, name, extra files, embedded index, external
+ * path): an upgrade deletes a file at one level and adds the same file at another. A DELETE that is
+ * left over in the manifests of a whole snapshot is damage; in a part of them, as when manifests
+ * are merged into larger ones, it belongs to what comes before. As Paimon does it, a DELETE takes
+ * another DELETE away as well, and an ADD behind a DELETE that is left over is an error. Source:
+ * table-layout.md 6.3.
+ */
+#ifndef SINTER_TABLE_MANIFEST_MERGE_H
+#define SINTER_TABLE_MANIFEST_MERGE_H
+
+#include "table/manifest_entry.h"
+
+/** A merge under way. Confined. */
+typedef struct sinter__manifest_merge sinter__manifest_merge;
+
+/**
+ * Begin.
+ * @param env  allocator; the entries that it keeps count against its budget
+ * @param out  release with sinter__manifest_merge_destroy()
+ * @return     SINTER_OK, SINTER_E_NOMEM
+ */
+sinter_status
+sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **out,
+                              sinter_error *err);
+
+/** Release, with the entries; takes NULL. */
+void
+sinter__manifest_merge_destroy(sinter__manifest_merge *merge);
+
+/**
+ * Take the next entry: it is copied if it stays.
+ * @return SINTER_OK; SINTER_E_CORRUPT: already added, naming file, level and bucket;
+ * SINTER_E_NOMEM, SINTER_E_TOO_LARGE (the budget, or more than 2^31 entries)
+ */
+sinter_status
+sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest_entry *entry,
+                           sinter_error *err);
+
+/**
+ * What is left, in the order in which it came.
+ * @param count_out  how many
+ * @return           the entries, until the next add or destroy
+ */
+const sinter__manifest_entry *const *
+sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out);
+
+/** Is nothing left but ADDs? @return SINTER_OK; SINTER_E_CORRUPT, naming the first DELETE */
+sinter_status
+sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err);
+
+/** Are these the same file at the same level? */
+bool
+sinter__manifest_entry_is_same(const sinter__manifest_entry *a, const sinter__manifest_entry *b);
+
+#endif
