@@ -114,6 +114,9 @@ typedef struct sinter_io_ops {
      *  what it returns: there is none, bring your own. */
     void *(*borrow)(sinter_io_file *file, size_t size);
     void (*give_back)(sinter_io_file *file, void *data);
+    /** Bytes that files in directory `dir` may still take. SINTER_END: that can't be told. NULL, or
+     *  beyond struct_size: it never can. */
+    sinter_status (*free_bytes)(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err);
 } sinter_io_ops;
 
 /** Base of every backend: a backend's own struct begins with it. */

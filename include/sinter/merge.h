@@ -106,6 +106,9 @@ typedef struct sinter_merge_options {
     uint64_t kept_back_bytes;
     /* What would be kept back besides of a larger budget: a refusal names so much more. */
     uint64_t kept_back_later_bytes;
+    /* Bytes that spill files may take at a time, shared by all merges that are given it. Borrowed.
+     * NULL: no limit. */
+    sinter_memory *spill_space;
 } sinter_merge_options;
 
 /** Defaults: loser tree, deduplicate, keep deletes, no spill, zstd 1 for spill files. */
@@ -141,6 +144,8 @@ typedef struct sinter_merge sinter_merge;
  *                 SINTER_E_TOO_LARGE  the budget can't hold the merge. If block_bytes of all inputs
  *                 are known, the text names a budget that is enough for all of it, else the least
  *                 for the step that failed. Failures of readers, and of the spill file
+ *                 SINTER_E_NO_SPACE   spill files reach spill_space, or the directory has less free
+ *                 than the runs to be spilled take, where the io can tell
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_merge_open(const sinter_env *env, const sinter_merge_input *inputs, size_t count,

@@ -330,6 +330,13 @@ fault_replace(sinter_io *io, const char *path, const void *data, size_t size, si
     return fault->base.under->ops->replace(fault->base.under, path, data, size, err);
 }
 
+static sinter_status
+fault_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err)
+{
+    STEP(fault_of(io), "free_bytes", dir, err);
+    return sinter__io_free_bytes(fault_of(io)->base.under, dir, out, err);
+}
+
 /* ---- the whole ---- */
 
 static void
@@ -365,6 +372,7 @@ const sinter_io_ops sinter__fault_ops = {
     .destroy = fault_destroy,
     .borrow = fault_borrow,
     .give_back = fault_give_back,
+    .free_bytes = fault_free_bytes,
 };
 
 sinter_status

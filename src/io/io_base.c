@@ -114,6 +114,19 @@ sinter__io_give_back(sinter_io_file *file, void *data)
     file->ops->give_back(file, data);
 }
 
+/* Size of io ops that know of free space. */
+#define FREE_BYTES_SIZE (offsetof(sinter_io_ops, free_bytes) + sizeof(void (*)(void)))
+
+sinter_status
+sinter__io_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err)
+{
+    const sinter_io_ops *ops = io->ops;
+
+    return ops->struct_size >= FREE_BYTES_SIZE && ops->free_bytes != NULL
+               ? ops->free_bytes(io, dir, out, err)
+               : SINTER_END;
+}
+
 sinter_status
 sinter__io_check_range(const char *path, const sinter_io_range *range, sinter_error *err)
 {

@@ -108,6 +108,11 @@ sinter__io_borrow(sinter_io_file *file, size_t size);
 void
 sinter__io_give_back(sinter_io_file *file, void *data);
 
+/** As free_bytes of sinter_io_ops, of any version of the struct. @return SINTER_OK, SINTER_END: not
+ *  to be told, or a failure */
+sinter_status
+sinter__io_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err);
+
 /** Does the stretch lie within what a file offset can name? SINTER_E_CORRUPT if not. */
 sinter_status
 sinter__io_check_range(const char *path, const sinter_io_range *range, sinter_error *err);

@@ -488,6 +488,12 @@ limit_replace(sinter_io *io, const char *path, const void *data, size_t size, si
     return under_of(io)->ops->replace(under_of(io), path, data, size, err);
 }
 
+static sinter_status
+limit_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err)
+{
+    return sinter__io_free_bytes(under_of(io), dir, out, err);
+}
+
 /* ---- the whole ---- */
 
 static void
@@ -524,6 +530,7 @@ const sinter_io_ops sinter__limit_ops = {
     .destroy = limit_destroy,
     .borrow = limit_borrow,
     .give_back = limit_give_back,
+    .free_bytes = limit_free_bytes,
 };
 
 static void

@@ -49,6 +49,7 @@ const sinter_io_ops sinter__posix_ops = {
     .destroy = posix_destroy,
     .borrow = sinter__posix_borrow,
     .give_back = sinter__posix_give_back,
+    .free_bytes = sinter__posix_free_bytes,
 };
 
 static sinter__posix_io static_posix;

@@ -174,6 +174,9 @@ sinter_status
 sinter__posix_replace(sinter_io *io, const char *path, const void *data, size_t size,
                       sinter_error *err);
 
+sinter_status
+sinter__posix_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err);
+
 /** Open with EINTR taken care of; errno is the caller's to read when the result is below 0. */
 int
 sinter__posix_open_fd(const sinter__posix_calls *calls, const char *path, int flags);

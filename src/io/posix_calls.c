@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -96,6 +97,19 @@ call_link(const char *source, const char *target, int flags)
     return linkat(AT_FDCWD, source, AT_FDCWD, target, flags);
 }
 
+static int
+call_free_bytes(const char *dir, uint64_t *out)
+{
+    struct statvfs about;
+    const int result = statvfs(dir, &about);
+
+    if (result == 0 &&
+        __builtin_mul_overflow((uint64_t)about.f_bavail, (uint64_t)about.f_frsize, out)) {
+        *out = UINT64_MAX;
+    }
+    return result;
+}
+
 const sinter__posix_calls sinter__posix_calls_system = {
     .open = call_open,
     .close = close,
@@ -114,4 +128,5 @@ const sinter__posix_calls sinter__posix_calls_system = {
     .unlink = remove, /* an empty directory as well */
     .rename = rename,
     .mkdir = mkdir,
+    .free_bytes = call_free_bytes,
 };

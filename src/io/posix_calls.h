@@ -6,6 +6,7 @@
 #define SINTER_IO_POSIX_CALLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -29,6 +30,7 @@ typedef struct sinter__posix_calls {
     int (*unlink)(const char *path); /* remove: a file or an empty directory */
     int (*rename)(const char *source, const char *target);
     int (*mkdir)(const char *path, mode_t mode);
+    int (*free_bytes)(const char *dir, uint64_t *out); /* statvfs: what others than root may take */
 } sinter__posix_calls;
 
 /** The system's own. */

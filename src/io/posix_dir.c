@@ -55,6 +55,22 @@ sinter__posix_stat(sinter_io *io, const char *path, sinter_io_stat *out, sinter_
 }
 
 sinter_status
+sinter__posix_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err)
+{
+    unsigned tries = 0;
+    int result = 0;
+
+    do {
+        result = calls_of(io)->free_bytes(dir, out);
+    } while (result != 0 && errno == EINTR && sinter__posix_again(errno, &tries));
+    if (result != 0 && (errno == ENOSYS || errno == EOPNOTSUPP)) {
+        return SINTER_END;
+    }
+    return result == 0 ? SINTER_OK
+                       : SINTER__IO_ERR(err, errno, dir, -1, "can't ask for free space");
+}
+
+sinter_status
 sinter__posix_sync_dir(sinter_io *io, const char *path, sinter_error *err)
 {
     const sinter__posix_calls *calls = calls_of(io);

@@ -784,6 +784,7 @@ const sinter_io_ops sinter__uring_ops = {
     .destroy = uring_destroy,
     .borrow = sinter__posix_borrow,
     .give_back = sinter__posix_give_back,
+    .free_bytes = sinter__posix_free_bytes,
 };
 
 sinter_status

@@ -340,6 +340,14 @@ watch_replace(sinter_io *io, const char *path, const void *data, size_t size, si
     return call_end(&now, st);
 }
 
+static sinter_status
+watch_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err)
+{
+    const call now = call_begin(watch_of(io), "free_bytes", dir, 0);
+
+    return call_end(&now, sinter__io_free_bytes(under_of(io), dir, out, err));
+}
+
 /* ---- the whole ---- */
 
 static void
@@ -372,6 +380,7 @@ const sinter_io_ops sinter__watch_ops = {
     .destroy = watch_destroy,
     .borrow = watch_borrow,
     .give_back = watch_give_back,
+    .free_bytes = watch_free_bytes,
 };
 
 sinter_io *

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/load.h"
+#include "io/io_base.h"
 #include "merge/budget.h"
 #include "merge/engine.h"
 #include "merge/merge_function.h"
@@ -75,6 +76,33 @@ direct_max(size_t count, const sinter_merge_options *options)
     return direct < OPEN_FILES_MIN ? OPEN_FILES_MIN : direct;
 }
 
+/* Better to refuse than to fill a disk that others write to as well. What runs take in a spill file
+ * isn't known before; their own size is what there is to go by. */
+static sinter_status
+check_free_space(const sinter_merge *merge, const sinter_merge_input *inputs,
+                 const size_t *positions, size_t count, sinter_error *err)
+{
+    sinter_io *io = merge->env->io;
+    uint64_t wanted = 0;
+    uint64_t left = 0;
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        if (__builtin_add_overflow(wanted, inputs[positions[i]].estimated_bytes, &wanted)) {
+            wanted = UINT64_MAX;
+        }
+    }
+    st = sinter__io_free_bytes(io, merge->options.spill_dir, &left, err);
+    if (st == SINTER_OK && left < wanted) {
+        return SINTER__ERR_AT(err, SINTER_E_NO_SPACE, merge->options.spill_dir, -1,
+                              "spilling %zu runs takes about %llu bytes, and %llu are free: free "
+                              "some, choose another spill directory or raise the memory budget; no "
+                              "data is lost",
+                              count, (unsigned long long)wanted, (unsigned long long)left);
+    }
+    return st == SINTER_END ? SINTER_OK : st;
+}
+
 static sinter_status
 spill_inputs(sinter_merge *merge, const sinter_merge_input *inputs, const size_t *positions,
              size_t count, sinter_error *err)
@@ -85,8 +113,10 @@ spill_inputs(sinter_merge *merge, const sinter_merge_input *inputs, const size_t
         .codec_level = merge->options.spill_codec_level,
         .is_cancelled = merge->options.is_cancelled,
         .cancel_ctx = merge->options.cancel_ctx,
+        .space = merge->options.spill_space,
     };
 
+    SINTER__CHECK(check_free_space(merge, inputs, positions, count, err));
     SINTER__CHECK(sinter__spill_create(merge->env, &options, &merge->spill, err));
     for (size_t i = 0; i < count; i++) {
         const sinter_merge_input *input = &inputs[positions[i]];

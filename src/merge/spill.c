@@ -37,6 +37,7 @@ sinter__spill_create(const sinter_env *env, const sinter__spill_options *options
     spill->writer = (sinter__spill_writer){.env = env,
                                            .file = spill->file,
                                            .dir = options->dir,
+                                           .space = options->space,
                                            .codec_id = options->codec,
                                            .codec_level = options->codec_level,
                                            .codec = {.env = env}};
@@ -57,6 +58,7 @@ sinter__spill_destroy(sinter__spill *spill)
     if (spill->file != NULL) {
         spill->file->ops->close(spill->file);
     }
+    sinter_memory_release(spill->writer.space, spill->writer.space_bytes);
     sinter__free(spill->env, spill->extents);
     sinter__free(spill->env, spill);
 }

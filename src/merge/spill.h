@@ -20,6 +20,7 @@ typedef struct sinter__spill_options {
     int32_t codec_level;
     bool (*is_cancelled)(void *ctx); /* may be NULL */
     void *cancel_ctx;
+    sinter_memory *space; /* bytes that spill files may take; NULL: no limit. Borrowed */
 } sinter__spill_options;
 
 sinter_status

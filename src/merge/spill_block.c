@@ -276,6 +276,22 @@ note_memory(sinter__spill_writer *writer, uint64_t size, uint64_t stored_size)
     }
 }
 
+/* Have room for so many bytes more in the file. */
+static sinter_status
+take_space(sinter__spill_writer *writer, uint64_t bytes, sinter_error *err)
+{
+    if (sinter_memory_reserve(writer->space, bytes, NULL) != SINTER_OK) {
+        return SINTER__ERR_AT(
+            err, SINTER_E_NO_SPACE, writer->dir, -1,
+            "spill files may take %llu bytes, %llu are taken and %llu more don't fit: raise "
+            "sinter.spill-limit, or the memory budget so that less is spilled; no data is lost",
+            (unsigned long long)sinter_memory_limit(writer->space),
+            (unsigned long long)sinter_memory_used(writer->space), (unsigned long long)bytes);
+    }
+    writer->space_bytes += bytes;
+    return SINTER_OK;
+}
+
 sinter_status
 sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
 {
@@ -310,6 +326,7 @@ sinter__spill_writer_flush(sinter__spill_writer *writer, sinter_error *err)
     header.stored_bytes = stored_size;
     header.body_checksum = sinter__hash(stored, stored_size);
     header.header_checksum = sinter__hash(&header, offsetof(spill_header, header_checksum));
+    SINTER__CHECK(take_space(writer, sizeof header + stored_size, err));
     SINTER__CHECK(writer->file->ops->append(writer->file, &header, sizeof header, err));
     SINTER__CHECK(writer->file->ops->append(writer->file, stored, stored_size, err));
     writer->offset += sizeof header + stored_size;

@@ -27,6 +27,8 @@ typedef struct sinter__spill_writer {
     sinter_io_file *file; /* borrowed */
     const char *dir;      /* for errors; borrowed */
     uint64_t offset;      /* bytes appended */
+    sinter_memory *space; /* that these bytes are taken from; NULL: no limit. Borrowed */
+    uint64_t space_bytes; /* taken, to be given back when the file is gone */
     int32_t codec_id;
     int32_t codec_level;
     sinter__codec codec;

@@ -189,6 +189,17 @@ count_replace(sinter_io *io, const char *path, const void *data, size_t size, si
     return inner_io(io)->ops->replace(inner_io(io), path, data, size, err);
 }
 
+static sinter_status
+count_free_bytes(sinter_io *io, const char *dir, uint64_t *out, sinter_error *err)
+{
+    const count_io *count = (const count_io *)io;
+
+    (void)dir;
+    (void)err;
+    *out = count->free_bytes;
+    return count->tells_free ? SINTER_OK : SINTER_END;
+}
+
 static const sinter_io_ops count_ops = {
     .struct_size = sizeof(sinter_io_ops),
     .name = "count",
@@ -210,6 +221,7 @@ static const sinter_io_ops count_ops = {
     .clean = count_clean,
     .replace = count_replace,
     .lock = count_lock,
+    .free_bytes = count_free_bytes,
 };
 
 void

@@ -15,6 +15,8 @@ typedef struct count_io {
     _Atomic uint64_t opened;  /* files opened for reading */
     _Atomic uint64_t created; /* files begun */
     _Atomic int64_t reads;    /* on their way */
+    bool tells_free;          /* answer with free_bytes; else that can't be told */
+    uint64_t free_bytes;
 } count_io;
 
 void

@@ -152,6 +152,12 @@ on_disk(int fd)
     return false;
 }
 
+static int
+bad_free_bytes(const char *dir, uint64_t *out)
+{
+    return fails() ? -1 : sinter__posix_calls_system.free_bytes(dir, out);
+}
+
 static const sinter__posix_calls bad_calls = {
     .sync_range = bad_sync_range,
     .is_in_memory = on_disk,
@@ -168,6 +174,7 @@ static const sinter__posix_calls bad_calls = {
     .unlink = bad_unlink,
     .rename = bad_rename,
     .mkdir = bad_mkdir,
+    .free_bytes = bad_free_bytes,
 };
 
 static sinter_status

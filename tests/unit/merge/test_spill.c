@@ -3,6 +3,7 @@
  * threshold, the codec and the budget; nothing left behind on any way out.
  */
 #include <criterion/criterion.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "merge_cases.h"
@@ -669,6 +670,111 @@ Test(merge_spill, a_spilling_merge_that_is_closed_early_leaves_nothing_behind)
         merged_fini(&result);
         spill_world_end(&w, stop_after);
     }
+    test_runs_fini(&runs);
+}
+
+/* The merge of spilling_runs() within a limit of its spill files; gives what they took at most. */
+static uint64_t
+spill_within(uint64_t limit, uint64_t budget, const test_runs *runs, merged *out)
+{
+    run_world world = {.batch_rows = 30};
+    spill_world w = {0};
+    merge_setup setup;
+    sinter_memory *space = NULL;
+    uint64_t peak = 0;
+
+    cr_assert_eq(sinter_memory_create(sinter_env_default(), limit, &space, NULL), SINTER_OK);
+    spill_world_begin(&w, UINT64_MAX, budget);
+    spill_setup(&setup, &w, &world, runs);
+    setup.options.spill_threshold = 2;
+    setup.options.spill_codec = SINTER_CODEC_NONE;
+    setup.options.spill_space = space;
+    merge_run(&setup, runs, out);
+    cr_assert_not(out->has_complaint, "%s", out->complaint);
+    peak = sinter_memory_peak(space);
+    cr_expect_eq(sinter_memory_used(space), 0, "what spill files took was not given back");
+    sinter_memory_destroy(space);
+    spill_world_end(&w, limit);
+    return peak;
+}
+
+Test(merge_spill, spill_files_take_no_more_than_their_limit_at_a_time)
+{
+    merged result;
+    test_runs runs;
+    uint64_t budget = 0;
+    uint64_t peak = 0;
+
+    spilling_runs(&runs);
+    budget = tight_budget(&runs);
+    peak = spill_within(0, 0, &runs, &result);
+    cr_expect_eq(peak, result.counters.spilled_bytes, "one file, which stays to the end");
+    merged_fini(&result);
+
+    /* Runs are merged beforehand: two files at a time, the old one goes when the new one is done */
+    peak = spill_within(0, budget, &runs, &result);
+    cr_expect_geq(peak, result.counters.spilled_bytes / (1 + result.counters.spill_passes));
+    cr_expect_leq(peak, result.counters.spilled_bytes);
+    merged_fini(&result);
+    cr_expect_eq(spill_within(peak, budget, &runs, &result), peak);
+    cr_expect_eq(result.status, SINTER_OK, "%s", result.err.text);
+    merged_fini(&result);
+    for (uint64_t limit = peak - 1; limit > 0; limit = limit * 2 / 3) {
+        cr_expect_leq(spill_within(limit, budget, &runs, &result), limit);
+        cr_assert_eq(result.status, SINTER_E_NO_SPACE);
+        cr_expect_str_eq(result.err.file, SPILL_DIR);
+        cr_expect_neq((void *)strstr(result.err.text, "sinter.spill-limit"), NULL, "%s",
+                      result.err.text);
+        merged_fini(&result);
+    }
+    test_runs_fini(&runs);
+}
+
+/* A merge that spills, where so much is free. */
+static void
+merge_with_free(uint64_t free_bytes, const test_runs *runs, uint64_t *created_out, merged *out)
+{
+    run_world world = {.batch_rows = 30};
+    spill_world w = {0};
+    merge_setup setup;
+
+    spill_world_begin(&w, UINT64_MAX, 0);
+    w.io.tells_free = true;
+    w.io.free_bytes = free_bytes;
+    spill_setup(&setup, &w, &world, runs);
+    setup.options.spill_threshold = 2;
+    merge_run(&setup, runs, out);
+    *created_out = atomic_load(&w.io.created);
+    spill_world_end(&w, free_bytes);
+}
+
+Test(merge_spill, runs_that_take_more_than_is_free_are_not_spilled_at_all)
+{
+    test_rng rng = {77};
+    uint64_t sizes[14];
+    size_t plan[14];
+    uint64_t spilled = 0;
+    uint64_t created = 0;
+    merged result;
+    test_runs runs;
+
+    dense_runs(&rng, 14, 40, 10, &runs);
+    for (size_t r = 0; r < 14; r++) {
+        sizes[r] = runs.items[r].count * 50; /* as merge_run() says */
+    }
+    for (size_t i = model_spill_plan(sizes, 14, 2, plan); i < 14; i++) {
+        spilled += sizes[plan[i]];
+    }
+    merge_with_free(spilled - 1, &runs, &created, &result);
+    cr_expect_eq(result.status, SINTER_E_NO_SPACE);
+    cr_expect_str_eq(result.err.file, SPILL_DIR);
+    cr_expect_eq(largest_number(result.err.text), spilled, "%s", result.err.text);
+    cr_expect_eq(created, 0, "the spill file was begun");
+    merged_fini(&result);
+    merge_with_free(spilled, &runs, &created, &result);
+    cr_expect_eq(result.status, SINTER_OK, "%s", result.err.text);
+    cr_expect_eq(created, 1);
+    merged_fini(&result);
     test_runs_fini(&runs);
 }
 
