@@ -131,10 +131,12 @@ typedef struct sinter_compact_options {
     bool write_only;                         /* write-only */
     bool commit_force_compact;               /* commit.force-compact */
     bool write_buffer_spillable;             /* write-buffer-spillable; default true */
-    uint16_t reserved16;
+    bool verify_output;                      /* sinter.verify-output */
+    uint8_t reserved8;
     uint64_t write_buffer_bytes;    /* write-buffer-size; default 256 MiB */
     uint64_t write_buffer_disk_max; /* write-buffer-spill.max-disk-size; 0: unlimited */
-    uint64_t reserved[4];
+    uint64_t spill_limit_bytes;     /* sinter.spill-limit; 0: unlimited */
+    uint64_t reserved[3];
 } sinter_compact_options;
 
 enum { SINTER_MERGE_ENGINE_DEDUPLICATE = 0, SINTER_MERGE_ENGINE_FIRST_ROW = 1 };
@@ -260,6 +262,7 @@ typedef enum sinter_reason {
 #define SINTER_REASON_CONSTANT(name, text) SINTER_REASON_##name,
     SINTER_REASON_MAP(SINTER_REASON_CONSTANT)
 #undef SINTER_REASON_CONSTANT
+        SINTER_REASON_COUNT
 } sinter_reason;
 
 typedef enum sinter_file_action {
@@ -274,6 +277,9 @@ sinter_reason_code(sinter_reason reason);
 /** One sentence for people. Static. */
 SINTER_API const char *
 sinter_reason_text(sinter_reason reason);
+/** What is done with a file for this reason: each reason goes with one action. */
+SINTER_API sinter_file_action
+sinter_reason_action(sinter_reason reason);
 /** "kept", "upgraded", "rewritten". Static. */
 SINTER_API const char *
 sinter_file_action_name(sinter_file_action action);
@@ -284,6 +290,8 @@ typedef struct sinter_file_decision {
     sinter_file_action action;
     sinter_reason reason;
 } sinter_file_decision;
+
+enum { SINTER_REASONS_MAX = 16 /* places for counters by reason */ };
 
 /** Counters of a task (interchange.md 5.2). */
 typedef struct sinter_compact_counters {
@@ -300,6 +308,8 @@ typedef struct sinter_compact_counters {
     uint64_t memory_peak_bytes;
     int64_t wall_us, cpu_us;
     int64_t plan_us, read_us, merge_us, write_us, sync_us; /* phases */
+    uint64_t files_by_reason[SINTER_REASONS_MAX];          /* input files, by sinter_reason */
+    uint64_t bytes_verified; /* of new files that were read back (sinter.verify-output) */
 } sinter_compact_counters;
 
 /** A list of file metadata owned by a result. */
@@ -471,6 +481,10 @@ typedef struct sinter_compact_task {
     /** Schema id of new files, at most 2^32 - 1. They get the newest of their inputs if that is
      *  newer. Files that change their level only keep theirs. */
     int64_t schema_id;
+    const char *spill_dir; /* where runs are spilled; NULL: where new files go. Borrowed */
+    /** Bytes that spill files may take at a time, shared by all tasks that are given it; borrowed.
+     *  NULL: a limit of the task's own, options->spill_limit_bytes. */
+    sinter_memory *spill_space;
 } sinter_compact_task;
 
 /** Set struct_size, output_level 1, max_level 5, everything else empty. */

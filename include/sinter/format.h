@@ -57,6 +57,18 @@ typedef struct sinter_footprint {
     uint64_t rows_bytes;       /* keys and values of all rows; 0: not known */
 } sinter_footprint;
 
+/** How a file is to be verified. Zeroed with struct_size set: by itself. */
+typedef struct sinter_verify_options {
+    uint32_t struct_size;
+    bool direct; /* SINTER_IO_DIRECT */
+    uint8_t reserved[3];
+    /** Size, rows, retracts, sequences, smallest and largest key as the writer had them; NULL:
+     *  nobody said anything. Borrowed for the call. */
+    const sinter_file_stats *said;
+    bool (*is_cancelled)(void *ctx); /* asked now and then; NULL: never */
+    void *cancel_ctx;
+} sinter_verify_options;
+
 /** A format. `self` is passed back to each function. Immutable. */
 typedef struct sinter_format {
     uint32_t struct_size;
@@ -88,6 +100,11 @@ typedef struct sinter_format {
     sinter_status (*each_block)(void *self, const sinter_env *env, const char *path,
                                 sinter_status (*each)(void *ctx, const sinter_block_info *info),
                                 void *ctx, sinter_error *err);
+    /** Read the whole file and check everything in it, and that it is what its writer said.
+     * SINTER_E_CORRUPT: the first thing that is not. NULL, or beyond struct_size: the format can't
+     * tell a good file from a bad one. */
+    sinter_status (*verify)(void *self, const sinter_env *env, const char *path,
+                            const sinter_verify_options *options, sinter_error *err);
 } sinter_format;
 
 /** The built-in sorted file format (docs/sst-format.md). Static. */

@@ -49,6 +49,10 @@ typedef struct sinter_bucket_metrics {
     uint64_t slowdowns; /* times that a flush took longer, to let the compaction come up */
     uint64_t slowdown_ns;
     uint64_t reserved[6];
+    /* Input files of completed compactions by sinter_reason, and submitted compactions by the
+     * sinter_pick_rule that asked for them. Each counts to 2^32 and begins anew. */
+    uint64_t files_by_reason[16];
+    uint64_t picks_by_rule[16];
 } sinter_bucket_metrics;
 
 /** Bytes written to disk per byte flushed: 1 without compaction; 0 before the first flush. */

@@ -284,6 +284,27 @@ cli_nothing_print(const cli_task *task)
     printf("nothing to do%s%s\n", has_text ? ": " : "", task->pick_text);
 }
 
+/* The same in numbers: what was done with how many files, and why. */
+static void
+put_reasons(const sinter_compact_counters *counters)
+{
+    bool is_first = true;
+
+    for (sinter_reason r = 0; r < SINTER_REASON_COUNT; r++) {
+        char number[CLI_NUMBER_CHARS];
+
+        if (counters->files_by_reason[r] > 0) {
+            printf("%s%s %s: %s", is_first ? "\nfiles: " : ", ",
+                   cli_count_text(counters->files_by_reason[r], number),
+                   sinter_file_action_name(sinter_reason_action(r)), sinter_reason_code(r));
+            is_first = false;
+        }
+    }
+    if (!is_first) {
+        putchar('\n');
+    }
+}
+
 void
 cli_decisions_print(const sinter_compact_result *result, bool with_text)
 {
@@ -307,6 +328,7 @@ cli_decisions_print(const sinter_compact_result *result, bool with_text)
                        with_text ? sinter_reason_text(decision->reason) : "");
     }
     cli_table_print(&table);
+    put_reasons(sinter_compact_result_counters(result));
 }
 
 static void

@@ -16,6 +16,9 @@ typedef struct compact_arguments {
     const char *read_rate;
     const char *control;
     cli_number threads;
+    const char *spill_dir;
+    const char *spill_limit;
+    bool verify_output;
 } compact_arguments;
 
 #define FIELD(name) offsetof(compact_arguments, name)
@@ -36,6 +39,13 @@ static const cli_option options[] = {
     {"threads", 0, CLI_COUNT, FIELD(threads), "N", NULL,
      "Threads to work on, no more than processors; unless given, as many as "
      "sinter.sub-compactions. The new files don't depend on it."},
+    {"spill-dir", 0, CLI_TEXT, FIELD(spill_dir), "DIR", "@dir",
+     "Where runs go that the memory budget can't hold open; else where new files go."},
+    {"spill-limit", 0, CLI_TEXT, FIELD(spill_limit), "SIZE", NULL,
+     "Bytes that spilled runs may take at a time, such as 20gb; short for --sinter.spill-limit."},
+    {"verify-output", 0, CLI_FLAG, FIELD(verify_output), NULL, NULL,
+     "Read every new file back and check all of it before anything refers to it; short for "
+     "--sinter.verify-output true."},
 };
 
 /* A compaction under way. */
@@ -208,6 +218,9 @@ put_counters(const sinter_compact_counters *counters)
            cli_count_text(merge->deleted, b), cli_count_text(merge->expired, c));
     printf("\nblocks: %s read, %s passed as stored", cli_count_text(counters->blocks_read, a),
            cli_count_text(merge->blocks_passed, b));
+    if (counters->bytes_verified > 0) {
+        printf("; read back %s", cli_bytes_text(counters->bytes_verified, a));
+    }
     if (merge->spilled_bytes > 0) {
         printf("; spilled %s", cli_bytes_text(merge->spilled_bytes, a));
     }
@@ -291,6 +304,20 @@ compact(compact_job *job)
     return CLI_EXIT_OK;
 }
 
+/* What options of the program say beside the keys. */
+static int
+set_task_up(const compact_arguments *args, compact_job *job)
+{
+    job->task.task.spill_dir = args->spill_dir;
+    job->source.options.verify_output = job->source.options.verify_output || args->verify_output;
+    if (args->spill_limit != NULL &&
+        sinter_compact_options_set(&job->source.options, "sinter.spill-limit", args->spill_limit,
+                                   &job->err) != SINTER_OK) {
+        return cli_fail(CLI_EXIT_USAGE, "option '--spill-limit': %s", job->err.text);
+    }
+    return CLI_EXIT_OK;
+}
+
 static int
 parse_rate(const char *option, const char *text, uint64_t *out)
 {
@@ -320,6 +347,9 @@ run(cli *session, void *arguments)
                            &job.source);
     if (code == CLI_EXIT_OK) {
         code = cli_task_init(session, &args->task, &job.source, &job.task);
+    }
+    if (code == CLI_EXIT_OK) {
+        code = set_task_up(args, &job);
     }
     if (code == CLI_EXIT_OK) {
         code = compact(&job);
@@ -364,6 +394,7 @@ const cli_verb cli_verb_compact = {
                 "sinter compact data/ --sinter.sub-compactions 4\n"
                 "sinter compact data/ --rate 64mb --nice 10 --io-priority idle\n"
                 "sinter compact data/ --control night.conf\n"
+                "sinter compact data/ --memory 32mb --spill-dir /var/tmp --spill-limit 20gb\n"
                 "sinter compact files.json --output-level 3 --result result.json\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],

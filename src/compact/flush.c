@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "compact/lane.h"
 #include "compact/order_reader.h"
+#include "compact/read_back.h"
 #include "compact/section_merge.h"
 #include "compact/write_buffer_priv.h"
 
@@ -25,6 +26,7 @@ struct flush {
     sinter__write_buffer *buffer;
     const sinter__flush_config *config;
     sinter_compact_result *result;
+    size_t files_before; /* in the result */
     sinter__rolling_writer *writer;
     flush_input *sources;
     sinter_merge_input *inputs;
@@ -162,6 +164,27 @@ add_spilling(const sinter__write_buffer *buffer, sinter_merge_counters *counters
     }
 }
 
+/* The new files, as they come back from where they were written to. */
+static sinter_status
+read_back(const flush *self, sinter_error *err)
+{
+    const sinter__flush_config *config = self->config;
+    const sinter_file_list *all = &self->result->after.list;
+    const sinter_file_list made = {.files = all->files + self->files_before,
+                                   .count = all->count - self->files_before};
+    const sinter__read_back how = {.format = config->rolling->format,
+                                   .dir = config->rolling->dir,
+                                   .direct = config->rolling->write.direct,
+                                   .is_cancelled = config->is_cancelled,
+                                   .cancel_ctx = config->cancel_ctx};
+
+    if (!config->reads_back || made.count == 0) {
+        return SINTER_OK;
+    }
+    return sinter__read_back_files(self->buffer->env, &how, made,
+                                   &self->result->counters.bytes_verified, err);
+}
+
 static sinter_status
 run(flush *self, sinter_error *err)
 {
@@ -175,7 +198,10 @@ run(flush *self, sinter_error *err)
     sinter_merge_counters_get(self->merge, &counters);
     SINTER__CHECK(
         sinter__merge_counters_check(&counters, sinter__rolling_writer_rows(self->writer), err));
+    sinter_merge_close(self->merge); /* its memory may be wanted for reading back */
+    self->merge = NULL;
     SINTER__CHECK(sinter__rolling_writer_sync(self->writer, err));
+    SINTER__CHECK(read_back(self, err));
     if (self->config->accept != NULL) {
         SINTER__CHECK(self->config->accept(self->config->accept_ctx, self->result, err));
     }
@@ -203,6 +229,7 @@ sinter__write_buffer_flush(sinter__write_buffer *buffer, const sinter__flush_con
     self->buffer = buffer;
     self->config = config;
     self->result = result;
+    self->files_before = files_before;
     st = run(self, err);
     sinter_merge_close(self->merge);
     sinter__rolling_writer_destroy(self->writer);

@@ -128,6 +128,23 @@ note_result(sinter_manager *manager, const sinter_compact_result *result)
     sinter__gauge(&counters->last_input_bytes, list_bytes(sinter_compact_result_before(result)));
     sinter__gauge(&counters->last_output_bytes, list_bytes(sinter_compact_result_after(result)));
     sinter__gauge(&counters->last_compaction_ms, (uint64_t)sinter__now_ms(manager->env));
+    for (size_t i = 0; i < SINTER_REASON_COUNT; i++) {
+        (void)atomic_fetch_add_explicit(&counters->files_by_reason[i],
+                                        (uint32_t)done->files_by_reason[i], memory_order_relaxed);
+    }
+}
+
+/* A strategy of the user's may leave the rule out, or have one of its own. */
+static void
+note_pick(sinter_manager *manager)
+{
+    const int32_t rule = manager->pick.rule;
+    const bool is_known = rule > SINTER_PICK_NONE && rule < SINTER_PICK_RULE_COUNT;
+
+    sinter__count(&manager->counters.compactions, 1);
+    (void)atomic_fetch_add_explicit(
+        &manager->counters.picks_by_rule[is_known ? rule : SINTER_PICK_CUSTOM], 1,
+        memory_order_relaxed);
 }
 
 /* ---- the task ---- */
@@ -400,7 +417,7 @@ sinter_manager_trigger(sinter_manager *manager, bool full, sinter_error *err)
         goto out;
     }
     run = NULL;
-    sinter__count(&manager->counters.compactions, 1);
+    note_pick(manager);
     atomic_store(&manager->counters.running, 1);
 out:
     release_running(run);

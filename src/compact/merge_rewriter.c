@@ -8,6 +8,7 @@
 #include "compact/cut.h"
 #include "compact/lane.h"
 #include "compact/path.h"
+#include "compact/read_back.h"
 
 /* Less memory than this isn't worth a lane of its own. */
 #define LANE_MEMORY_BYTES_MIN ((uint64_t)16 << 20)
@@ -301,7 +302,8 @@ configure_merging(sinter__merge_rewriter *rewriter)
     const sinter_compact_task *task = rewriter->task;
     sinter__merge_config *config = &rewriter->lane_config.merge;
 
-    config->merge.spill_dir = rewriter->output_path;
+    config->merge.spill_dir = task->spill_dir != NULL ? task->spill_dir : rewriter->output_path;
+    config->merge.spill_space = task->spill_space;
     config->read.base_dir = task->base_dir;
     config->order = task->order;
     config->keep_record = task->keep_record;
@@ -337,6 +339,9 @@ sinter__merge_rewriter_create(const sinter_env *env, const sinter_compact_task *
     sinter__merge_config_init(&rewriter->lane_config.merge, task->options, NULL);
     rewriter->lane_config.merge.read.format =
         task->format != NULL ? task->format : sinter_format_sst();
+    if (task->options->verify_output) {
+        SINTER__TRY(sinter__read_back_check(rewriter->lane_config.merge.read.format, err));
+    }
     SINTER__TRY(configure_writing(rewriter, err));
     configure_merging(rewriter);
     SINTER__TRY(sinter__lane_create(env, &rewriter->lane_config, &rewriter->lane, err));
@@ -355,6 +360,23 @@ sinter__merge_rewriter_get(const sinter__merge_rewriter *rewriter)
     return &rewriter->base;
 }
 
+/* The new files, as they come back from where they were written to. */
+static sinter_status
+read_back(const sinter__merge_rewriter *rewriter, sinter_compact_result *result, sinter_error *err)
+{
+    const sinter_compact_task *task = rewriter->task;
+    const sinter__read_back how = {.format = rewriter->lane_config.rolling.format,
+                                   .dir = rewriter->output_path,
+                                   .direct = task->options->direct,
+                                   .is_cancelled = task->is_cancelled,
+                                   .cancel_ctx = task->cancel_ctx};
+
+    return task->options->verify_output
+               ? sinter__read_back_files(rewriter->env, &how, result->after.list,
+                                         &result->counters.bytes_verified, err)
+               : SINTER_OK;
+}
+
 sinter_status
 sinter__merge_rewriter_commit(sinter__merge_rewriter *rewriter, sinter_compact_result *result,
                               sinter_error *err)
@@ -366,6 +388,7 @@ sinter__merge_rewriter_commit(sinter__merge_rewriter *rewriter, sinter_compact_r
     for (size_t i = 0; i < rewriter->part_count; i++) {
         SINTER__CHECK(sinter__lane_sync(rewriter->parts[i]->lane, err));
     }
+    SINTER__CHECK(read_back(rewriter, result, err));
     sinter__lane_keep(rewriter->lane);
     sinter__lane_add_counters(rewriter->lane, counters);
     for (size_t i = 0; i < rewriter->part_count; i++) {

@@ -25,7 +25,8 @@ sinter__merge_rewriter_create(const sinter_env *env, const sinter_compact_task *
 const sinter_rewriter *
 sinter__merge_rewriter_get(const sinter__merge_rewriter *rewriter);
 
-/** Make the new files' names durable and give the files to the caller. Phase "sync" of `result`. */
+/** Make the new files' names durable, read them back if the options ask for it, and give the files
+ *  to the caller. Phase "sync" of `result`. */
 sinter_status
 sinter__merge_rewriter_commit(sinter__merge_rewriter *rewriter, sinter_compact_result *result,
                               sinter_error *err);

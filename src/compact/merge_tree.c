@@ -22,6 +22,7 @@
 #include "compact/manager.h"
 #include "compact/names.h"
 #include "compact/path.h"
+#include "compact/read_back.h"
 #include "compact/section_merge.h"
 #include "compact/write_pool.h"
 
@@ -133,6 +134,7 @@ write_files(sinter_merge_tree *tree, sinter_error *err)
     configure_rolling(tree, &task, &options, &rolling);
     flush.order = task.order;
     flush.sort_engine = options.sort_engine;
+    flush.reads_back = options.verify_output;
     flush.memory_bytes = options.memory_bytes;
     SINTER__TRY(sinter__result_create(tree->env, NULL, 0, &result, err));
     SINTER__TRY(sinter__merge_function_create(tree->env, task.merge_function, &options,
@@ -637,6 +639,11 @@ make_parts(sinter_merge_tree *tree, const sinter_merge_tree_config *config, sint
     sinter_compact_options options;
 
     SINTER__CHECK(sinter__compact_options_load(tree->task->options, &options, err));
+    if (options.verify_output) {
+        const sinter_format *format = tree->task->format;
+
+        SINTER__CHECK(sinter__read_back_check(format != NULL ? format : sinter_format_sst(), err));
+    }
     tree->commit_waits =
         options.commit_force_compact ||
         (options.lookup_wait && (config->needs_lookup || sinter_compact_needs_lookup(&options)));

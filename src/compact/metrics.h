@@ -7,7 +7,9 @@
 
 #include <stdatomic.h>
 
+#include "sinter/compact.h"
 #include "sinter/metrics.h"
+#include "sinter/strategy.h"
 
 /** The numbers of sinter_bucket_metrics, each with its type there. */
 #define SINTER__BUCKET_COUNTER_MAP(X)   \
@@ -47,6 +49,9 @@ typedef struct sinter__bucket_counters {
 #define SINTER__BUCKET_COUNTER_FIELD(type, name) _Atomic uint64_t name;
     SINTER__BUCKET_COUNTER_MAP(SINTER__BUCKET_COUNTER_FIELD)
 #undef SINTER__BUCKET_COUNTER_FIELD
+    /* Half as wide as the others, for the sake of many idle buckets. */
+    _Atomic uint32_t files_by_reason[SINTER_REASON_COUNT];
+    _Atomic uint32_t picks_by_rule[SINTER_PICK_RULE_COUNT];
 } sinter__bucket_counters;
 
 /** Copy them out; as much as out->struct_size says. */

@@ -18,6 +18,20 @@ sinter_reason_code(sinter_reason reason)
     }
 }
 
+sinter_file_action
+sinter_reason_action(sinter_reason reason)
+{
+    switch (reason) {
+    case SINTER_REASON_AT_LEVEL:
+        return SINTER_ACTION_KEPT;
+    case SINTER_REASON_LARGE_ALONE:
+    case SINTER_REASON_SMALL_ALONE:
+        return SINTER_ACTION_UPGRADED;
+    default:
+        return SINTER_ACTION_REWRITTEN;
+    }
+}
+
 const char *
 sinter_reason_text(sinter_reason reason)
 {

@@ -352,6 +352,54 @@ put_buckets(text *out, const copy *all, const bucket_metric *metric)
     }
 }
 
+/* ---- buckets, by reason ---- */
+
+/* One line for each bucket and reason that occurred: buckets are many, and most reasons rare. */
+static void
+put_reason(text *out, const char *name, const char *bucket, const char *labels[2], uint64_t value)
+{
+    if (value > 0) {
+        put_text(out, name);
+        put_text(out, "{bucket=\"");
+        put_label(out, bucket);
+        put_text(out, "\",");
+        if (labels[1] != NULL) {
+            put_text(out, "action=\"");
+            put_text(out, labels[1]);
+            put_text(out, "\",");
+        }
+        put_text(out, "reason=\"");
+        put_text(out, labels[0]);
+        put_text(out, "\"}");
+        put_number(out, whole(value), PLAIN);
+    }
+}
+
+static void
+put_reasons(text *out, const copy *all)
+{
+    static const char files[] = "sinter_bucket_compaction_files_total";
+    static const char picks[] = "sinter_bucket_picks_total";
+
+    put_head(out, files, "counter", "Input files of compactions by what was done and why.");
+    for (size_t i = 0; i < all->bucket_count && out->status == SINTER_OK; i++) {
+        for (sinter_reason r = 0; r < SINTER_REASON_COUNT; r++) {
+            put_reason(out, files, all->buckets[i].name,
+                       (const char *[2]){sinter_reason_code(r),
+                                         sinter_file_action_name(sinter_reason_action(r))},
+                       all->buckets[i].metrics.files_by_reason[r]);
+        }
+    }
+    put_head(out, picks, "counter", "Compactions submitted by the rule that asked for them.");
+    for (size_t i = 0; i < all->bucket_count && out->status == SINTER_OK; i++) {
+        for (sinter_pick_rule r = 0; r < SINTER_PICK_RULE_COUNT; r++) {
+            put_reason(out, picks, all->buckets[i].name,
+                       (const char *[2]){sinter_pick_rule_code(r), NULL},
+                       all->buckets[i].metrics.picks_by_rule[r]);
+        }
+    }
+}
+
 /* ---- over all buckets (spec/compaction.md 17) ---- */
 
 typedef struct total {
@@ -499,6 +547,7 @@ sinter_scheduler_export(sinter_scheduler *scheduler,
     for (size_t i = 0; i < sizeof bucket_metrics / sizeof bucket_metrics[0]; i++) {
         put_buckets(&out, &all, &bucket_metrics[i]);
     }
+    put_reasons(&out, &all);
     flush(&out);
     if (out.status != SINTER_OK) {
         SINTER__FAIL(err, out.status, "the text wasn't taken");

@@ -378,6 +378,19 @@ out:
     return st;
 }
 
+/* Why what was done, in numbers. */
+static void
+count_reasons(sinter_compact_result *result)
+{
+    static_assert((int)SINTER_REASON_COUNT <= (int)SINTER_REASONS_MAX, "a counter for each reason");
+    for (size_t i = 0; i < result->decision_count; i++) {
+        const sinter_file_decision *decision = &result->decisions[i];
+
+        assert(sinter_reason_action(decision->reason) == decision->action);
+        result->counters.files_by_reason[decision->reason]++;
+    }
+}
+
 static void
 report(const sinter_env *env, const sinter_compact_task *task, const sinter_compact_result *result,
        bool is_end, sinter_status st)
@@ -413,6 +426,15 @@ out:
     return st;
 }
 
+/* Where the files of a caller's rewriter lie, and what they are, only it knows. */
+static sinter_status
+refuse_read_back(sinter_error *err)
+{
+    return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                       "sinter.verify-output: files of a rewriter of the caller's can't be read "
+                       "back; let it verify them itself");
+}
+
 /* Run with everything loaded and checked. `env` has a memory budget. */
 static sinter_status
 run_loaded(const sinter_env *env, const sinter_compact_task *task, bool is_plan,
@@ -434,10 +456,11 @@ run_loaded(const sinter_env *env, const sinter_compact_task *task, bool is_plan,
         walk.rewriter = NULL;
         st = run_walk(env, &walk, err);
     } else if (task->rewriter != NULL) {
-        st = run_walk(env, &walk, err);
+        st = task->options->verify_output ? refuse_read_back(err) : run_walk(env, &walk, err);
     } else {
         st = run_merging(env, &walk, err);
     }
+    count_reasons(walk.result);
     counters->wall_us = (sinter__now_ns(env) - begin_ns) / 1000;
     counters->cpu_us = (sinter__cpu_ns(env) - begin_cpu_ns) / 1000;
     counters->memory_peak_bytes = sinter_memory_peak(env->memory);
@@ -450,15 +473,39 @@ run_loaded(const sinter_env *env, const sinter_compact_task *task, bool is_plan,
     return st;
 }
 
+/* Run with what is given or, where nothing is, a memory budget and a limit of spill files of the
+ * task's own. */
+static sinter_status
+run_budgeted(const sinter_env *env, sinter_compact_task *task, bool is_plan,
+             sinter_compact_result **out, sinter_error *err)
+{
+    const sinter_compact_options *options = task->options;
+    sinter_env own_env = *env;
+    sinter_memory *own_memory = NULL;
+    sinter_memory *own_space = NULL;
+    sinter_status st = SINTER_OK;
+
+    if (env->memory == NULL) {
+        SINTER__TRY(sinter_memory_create(env, options->memory_bytes, &own_memory, err));
+        own_env.memory = own_memory;
+    }
+    if (task->spill_space == NULL && options->spill_limit_bytes > 0) {
+        SINTER__TRY(sinter_memory_create(env, options->spill_limit_bytes, &own_space, err));
+        task->spill_space = own_space;
+    }
+    st = run_loaded(&own_env, task, is_plan, out, err);
+out:
+    sinter_memory_destroy(own_space);
+    sinter_memory_destroy(own_memory);
+    return st;
+}
+
 static sinter_status
 run_task(const sinter_env *env, const sinter_compact_task *given, bool is_plan,
          sinter_compact_result **out, sinter_error *err)
 {
     sinter_compact_options options;
     sinter_compact_task task;
-    sinter_env own_env;
-    sinter_memory *own_memory = NULL;
-    sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
@@ -469,15 +516,7 @@ run_task(const sinter_env *env, const sinter_compact_task *given, bool is_plan,
     task.options = &options;
     SINTER__CHECK(check_task(&task, err));
     SINTER__CHECK(sinter__file_names_check(env, task.files, task.count, err));
-
-    own_env = *env;
-    if (env->memory == NULL) {
-        SINTER__CHECK(sinter_memory_create(env, options.memory_bytes, &own_memory, err));
-        own_env.memory = own_memory;
-    }
-    st = run_loaded(&own_env, &task, is_plan, out, err);
-    sinter_memory_destroy(own_memory);
-    return st;
+    return run_budgeted(env, &task, is_plan, out, err);
 }
 
 sinter_status

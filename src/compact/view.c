@@ -14,6 +14,7 @@
 struct sinter_view {
     sinter_env env; /* the caller's, with a budget of its own if that has none */
     sinter_memory *own_memory;
+    sinter_memory *own_space; /* of spill files; NULL: no limit */
     sinter_compact_options options;
     sinter_view_options view;
     sinter__merge_config config;
@@ -159,6 +160,11 @@ sinter_view_open(const sinter_env *env, const sinter_view_source *given,
         SINTER__TRY(sinter_memory_create(env, view->options.memory_bytes, &view->own_memory, err));
         view->env.memory = view->own_memory;
     }
+    if (view->options.spill_limit_bytes > 0) {
+        SINTER__TRY(
+            sinter_memory_create(env, view->options.spill_limit_bytes, &view->own_space, err));
+        view->config.merge.spill_space = view->own_space;
+    }
     SINTER__TRY(sinter__merge_function_create(&view->env, source.merge_function, &view->options,
                                               &view->config.merge.function, err));
     SINTER__TRY(partition_files(view, &source, err));
@@ -217,6 +223,7 @@ sinter_view_close(sinter_view *view)
         sinter__merge_function_destroy(view->config.merge.function);
         sinter_partition_destroy(view->partition);
         sinter__free(&env, view->runs);
+        sinter_memory_destroy(view->own_space);
         sinter_memory_destroy(view->own_memory);
         sinter__free(&env, view);
     }

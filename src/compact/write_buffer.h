@@ -82,6 +82,7 @@ typedef struct sinter__flush_config {
     int32_t sort_engine;
     uint64_t memory_bytes; /* for reading what was spilled, where the environment has no budget; 0:
                               no limit */
+    bool reads_back;       /* the files are verified before they are handed over */
     bool (*is_cancelled)(void *ctx); /* asked now and then; NULL: never */
     void *cancel_ctx;
     /** The files are complete: take them over. A failure is that of the flush. NULL: nobody has to

@@ -89,6 +89,7 @@ configure_flush(sinter_ingest *ingest)
     };
     ingest->flush.rolling = &ingest->rolling;
     ingest->flush.sort_engine = compact->sort_engine;
+    ingest->flush.reads_back = compact->verify_output;
     ingest->flush.function = compact->merge_engine == SINTER_MERGE_ENGINE_FIRST_ROW
                                  ? sinter_merge_first_row(compact->ignore_delete)
                                  : sinter_merge_deduplicate(compact->ignore_delete);

@@ -91,6 +91,17 @@ put_decisions(sinter__doc_writer *writer, json_t *root, const sinter_compact_res
     }
 }
 
+/* Every reason, also those that didn't occur. */
+static void
+put_reasons(sinter__doc_writer *writer, json_t *parent, const sinter_compact_counters *counters)
+{
+    json_t *object = sinter__doc_put_object(writer, parent, "files_by_reason");
+
+    for (sinter_reason r = 0; r < SINTER_REASON_COUNT; r++) {
+        sinter__doc_put_count(writer, object, sinter_reason_code(r), counters->files_by_reason[r]);
+    }
+}
+
 static void
 put_counters(sinter__doc_writer *writer, json_t *root, const sinter_compact_counters *counters)
 {
@@ -116,6 +127,8 @@ put_counters(sinter__doc_writer *writer, json_t *root, const sinter_compact_coun
     sinter__doc_put_count(writer, object, "spill_runs", merge->spill_runs);
     sinter__doc_put_count(writer, object, "files_opened", counters->files_opened);
     sinter__doc_put_count(writer, object, "memory_peak_bytes", counters->memory_peak_bytes);
+    sinter__doc_put_count(writer, object, "bytes_verified", counters->bytes_verified);
+    put_reasons(writer, object, counters);
     sinter__doc_put_integer(writer, object, "wall_us", counters->wall_us);
     sinter__doc_put_integer(writer, object, "cpu_us", counters->cpu_us);
     group = sinter__doc_put_object(writer, object, "phases_us");
@@ -125,6 +138,9 @@ put_counters(sinter__doc_writer *writer, json_t *root, const sinter_compact_coun
     sinter__doc_put_integer(writer, group, "write", counters->write_us);
     sinter__doc_put_integer(writer, group, "sync", counters->sync_us);
 }
+
+/* Of a result that isn't there. */
+static const sinter_compact_counters nothing = {.struct_size = (uint32_t)sizeof nothing};
 
 static const char *
 result_status(const sinter_error *error)
@@ -147,7 +163,6 @@ sinter_task_id_draw(const sinter_env *env, char out[SINTER_TASK_ID_CHARS + 1], s
 sinter_status
 sinter_result_print(const sinter_result_content *given, sinter_text *out, sinter_error *err)
 {
-    static const sinter_compact_counters nothing = {.struct_size = (uint32_t)sizeof nothing};
     sinter_result_content known = {.struct_size = (uint32_t)sizeof known};
     const sinter_result_content *content = &known;
     sinter__doc_writer writer;
@@ -263,6 +278,9 @@ sinter_plan_print(const sinter_plan_content *given, sinter_text *out, sinter_err
     sinter__doc_put_string(&writer, reason, "code", content->reason_code);
     put_sections(&writer, root, content, out->env);
     put_decisions(&writer, root, content->result);
+    put_reasons(&writer, root,
+                content->result == NULL ? &nothing
+                                        : sinter_compact_result_counters(content->result));
     put_estimate(&writer, root, content->result);
     return end_document(&writer, root, content->flags, out, err);
 }

@@ -6,7 +6,7 @@
 #include "sst/reader.h"
 #include "sst/writer.h"
 
-#include "sinter/sst.h"
+#include "sst/verify.h"
 
 typedef struct block_walk {
     sinter_status (*each)(void *ctx, const sinter_block_info *info);
@@ -49,6 +49,14 @@ each_block(void *self, const sinter_env *env, const char *path,
     return st;
 }
 
+static sinter_status
+verify(void *self, const sinter_env *env, const char *path, const sinter_verify_options *options,
+       sinter_error *err)
+{
+    (void)self;
+    return sinter__sst_verify(env, path, options, NULL, err);
+}
+
 const sinter_format *
 sinter_format_sst(void)
 {
@@ -61,6 +69,7 @@ sinter_format_sst(void)
         .measure = sinter__sst_measure,
         .writer_bytes = sinter__sst_writer_bytes,
         .each_block = each_block,
+        .verify = verify,
     };
 
     return &format;

@@ -3,11 +3,12 @@
  * order in which the walk over the index leaves them (index_writer.c), so each must begin where
  * the one before it ended, from the header to the footer.
  */
+#include "sst/verify.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/load.h"
-#include "sinter/sst.h"
 #include "sst/block.h"
 #include "sst/filter.h"
 #include "sst/index_cursor.h"
@@ -15,6 +16,7 @@
 
 typedef struct verifier {
     const sinter_env *env;
+    const sinter_verify_options *options;
     sinter__sst_file file;
     sinter__index_cursor cursor;
     sinter__leaf leaf;
@@ -178,12 +180,24 @@ verify_filter_section(verifier *self, sinter_error *err)
 }
 
 static sinter_status
+check_cancelled(const verifier *self, sinter_error *err)
+{
+    const sinter_verify_options *options = self->options;
+
+    if (options->is_cancelled != NULL && options->is_cancelled(options->cancel_ctx)) {
+        return SINTER__ERR(err, SINTER_E_CANCELLED, "cancelled while a file was verified");
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
 verify_leaf(verifier *self, sinter_error *err)
 {
     const sinter__leaf *leaf = &self->leaf;
 
     SINTER__CHECK(verify_filter_section(self, err));
     for (uint32_t i = 0; i < leaf->count; i++) {
+        SINTER__CHECK(check_cancelled(self, err));
         SINTER__CHECK(verify_block(self, &leaf->entries[i], err));
     }
     SINTER__CHECK(account(self, leaf->filter_offset, leaf->filter_size, err));
@@ -268,18 +282,62 @@ verifier_fini(verifier *self)
     sinter__sst_file_close(&self->file);
 }
 
-sinter_status
-sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_result *out,
-                  sinter_error *err)
+/** Fail unless a number of the file is the one that was said. */
+static sinter_status
+check_number(const verifier *self, const char *what, int64_t found, int64_t said, sinter_error *err)
 {
-    const sinter__sst_open_options options = {.flags = SINTER_IO_SEQUENTIAL};
+    if (found != said) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, self->file.path, -1,
+                              "%s of the file is %lld, its writer said %lld", what,
+                              (long long)found, (long long)said);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+check_key(const verifier *self, const char *what, sinter_bytes found, sinter_bytes said,
+          sinter_error *err)
+{
+    if (found.size != said.size || sinter__key_compare(found, said) != 0) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, self->file.path, -1,
+                              "the %s key of the file is not the one its writer said", what);
+    }
+    return SINTER_OK;
+}
+
+/** Is the file, which is in order by itself, the one that was written? */
+static sinter_status
+check_said(const verifier *self, const sinter_file_stats *said, sinter_error *err)
+{
+    const sinter_sst_properties *found = &self->file.properties;
+
+    SINTER__CHECK(
+        check_number(self, "size", (int64_t)self->file.size, (int64_t)said->file_size, err));
+    SINTER__CHECK(check_number(self, "number of rows", (int64_t)found->row_count,
+                               (int64_t)said->row_count, err));
+    SINTER__CHECK(check_number(self, "number of retracts", (int64_t)found->retract_count,
+                               (int64_t)said->retract_count, err));
+    SINTER__CHECK(
+        check_number(self, "smallest sequence", found->sequence_min, said->sequence_min, err));
+    SINTER__CHECK(
+        check_number(self, "largest sequence", found->sequence_max, said->sequence_max, err));
+    SINTER__CHECK(check_key(self, "smallest", found->min_key, said->min_key, err));
+    return check_key(self, "largest", found->max_key, said->max_key, err);
+}
+
+sinter_status
+sinter__sst_verify(const sinter_env *env, const char *path, const sinter_verify_options *options,
+                   sinter_sst_verify_result *out, sinter_error *err)
+{
+    const sinter__sst_open_options opening = {
+        .flags = SINTER_IO_SEQUENTIAL | (options->direct ? (uint32_t)SINTER_IO_DIRECT : 0)};
     verifier *self = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__REQUIRE(err, env != NULL && path != NULL);
     SINTER__CHECK(SINTER__NEW(env, self, 1, err));
     self->env = env;
-    SINTER__TRY(sinter__sst_file_open(env, path, &options, &self->file, err));
+    self->options = options;
+    SINTER__TRY(sinter__sst_file_open(env, path, &opening, &self->file, err));
     self->cursor.file = &self->file;
     self->cursor.leave = leave_upper_page;
     self->cursor.leave_ctx = self;
@@ -288,6 +346,9 @@ sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_res
     self->decoder.path = self->file.path;
     SINTER__TRY(verify_file(self, err));
     assert(self->position == self->file.size);
+    if (options->said != NULL) {
+        SINTER__TRY(check_said(self, options->said, err));
+    }
     if (out != NULL) {
         const sinter_sst_verify_result result = {.struct_size = (uint32_t)sizeof result,
                                                  .blocks = self->sums.block_count,
@@ -303,4 +364,14 @@ out:
     verifier_fini(self);
     sinter__free(env, self);
     return st;
+}
+
+sinter_status
+sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_result *out,
+                  sinter_error *err)
+{
+    static const sinter_verify_options by_itself = {.struct_size = (uint32_t)sizeof by_itself};
+
+    SINTER__REQUIRE(err, env != NULL && path != NULL);
+    return sinter__sst_verify(env, path, &by_itself, out, err);
 }

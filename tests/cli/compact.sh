@@ -10,6 +10,7 @@ has "$out" "rewritten"
 has "$out" "overlap"
 has "$out" "level  files before"
 has "$out" "records: 2,052 in, 1,449 out"
+has "$out" "files: 3 rewritten: overlap"
 has "$out" "new files:"
 same "$(view dir)" "$before"
 (cd dir && sha256sum --quiet -c <<<"$inputs") || die "inputs changed"
@@ -55,6 +56,37 @@ same "$(view dir)" "$before"
 s 2 compact dir --rate fast
 one_line
 has "$err" "option '--rate': \"fast\" is no size"
+
+# what spilled runs may take, and where they go
+make_dir many
+"$SINTER" ingest -q many a.csv b.csv a.csv b.csv --per-file
+many=$(view many)
+mkdir spill
+state_before=$(state many)
+s 6 compact many --sort-spill-threshold 2 --spill-dir spill --spill-limit 1kb
+one_line
+has "$err" "spill files may take 1024 bytes"
+has "$err" "raise sinter.spill-limit"
+same "$(state many)" "$state_before"
+same "$(ls -A spill)" ""
+s 4 compact many --sort-spill-threshold 2 --spill-dir not-there
+has "$err" "not-there"
+s 2 compact many --spill-limit 0
+one_line
+has "$err" "option '--spill-limit'"
+s 0 compact many --json --sort-spill-threshold 2 --spill-dir spill --spill-limit 1mb
+[ "$(json 'd["counters"]["bytes_spilled"]' <<<"$out")" -gt 1024 ] || die "nothing was spilled"
+same "$(view many)" "$many"
+
+# new files are read back before the catalog names them
+rm -rf dir && cp -r copy dir
+s 0 compact dir --json --verify-output
+same "$(json 'd["counters"]["bytes_verified"] == sum(f["file_size"] for f in d["after"])' <<<"$out")" true
+same "$(json 'd["counters"]["files_by_reason"]["overlap"]' <<<"$out")" 3
+same "$(view dir)" "$before"
+rm -rf dir && cp -r copy dir
+s 0 compact dir --verify-output
+has "$out" "read back "
 
 # deletes are kept on request, and can't go while something lies below
 rm -rf dir && cp -r copy dir

@@ -11,6 +11,9 @@ has "$out" "section 0: 2 runs"
 has "$out" "overlap: "
 s 0 plan dir --json
 same "$(json 'd["format"], d["output_level"], d["drop_delete"]' <<<"$out")" '["sinter.plan", 5, true]'
+same "$(json 'sum(d["files_by_reason"].values()), d["files_by_reason"]["overlap"]' <<<"$out")" '[3, 3]'
+s 0 plan dir
+has "$out" "files: 3 rewritten: overlap"
 s 0 plan dir --output-level 2 --drop-delete no --json
 same "$(json 'd["output_level"], d["drop_delete"]' <<<"$out")" '[2, false]'
 same "$(state dir)" "$state_before"

@@ -99,6 +99,7 @@ scenario_begin_in(scenario *s, const char *parent, bool deletes_late)
     s->options.codec = SINTER_CODEC_NONE;
     s->options.block_bytes = BLOCK_BYTES;
     s->options.sort_spill_threshold = 2;
+    s->options.verify_output = true;
     sinter_compact_task_init(&s->task);
     s->task.output_level = LEVEL_MAX;
     s->task.max_level = LEVEL_MAX;

@@ -5,6 +5,7 @@
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "scenario.h"
 #include "support/fault_alloc.h"
@@ -150,6 +151,50 @@ Test(fault_sweep, every_write_of_a_compaction_may_be_torn)
 Test(fault_sweep, power_may_go_at_every_io_call_of_a_compaction)
 {
     sweep_kind(SINTER_FAULT_CRASH, "crash");
+}
+
+/* ---- a limit of spill files ---- */
+
+Test(fault_sweep, a_limit_of_spill_files_that_is_reached_leaves_nothing_behind)
+{
+    sinter_status st = SINTER_E_NO_SPACE;
+    uint64_t limit = 100;
+    scenario s;
+
+    scenario_begin(&s, false);
+    for (; st != SINTER_OK; limit += limit / 2) {
+        sinter_error err;
+
+        s.options.spill_limit_bytes = limit;
+        st = scenario_run(&s, sinter_env_default(), &err, "limit", limit);
+        cr_assert(st == SINTER_OK || st == SINTER_E_NO_SPACE, "limit %llu: %s",
+                  (unsigned long long)limit, sinter_status_name(st));
+        cr_assert(st == SINTER_OK || strstr(err.text, "sinter.spill-limit") != NULL, "%s",
+                  err.text);
+    }
+    cr_expect_gt(limit, 500, "no limit was too small");
+    scenario_end(&s);
+}
+
+Test(fault_sweep, runs_are_spilled_where_the_task_says)
+{
+    sinter_memory *space = NULL;
+    sinter_error err;
+    scenario s;
+
+    scenario_begin(&s, false);
+    s.task.spill_dir = "/not-there";
+    cr_expect_eq(scenario_run(&s, sinter_env_default(), &err, "directory", 0), SINTER_E_NOT_FOUND);
+    cr_expect_str_eq(err.file, "/not-there");
+
+    s.task.spill_dir = NULL;
+    cr_assert_eq(sinter_memory_create(sinter_env_default(), 0, &space, NULL), SINTER_OK);
+    s.task.spill_space = space;
+    s.options.spill_limit_bytes = 1; /* what is given to the task counts */
+    cr_expect_eq(scenario_run(&s, sinter_env_default(), &err, "shared", 0), SINTER_OK);
+    cr_expect_gt(sinter_memory_peak(space), 0);
+    sinter_memory_destroy(space);
+    scenario_end(&s);
 }
 
 /* ---- cancelling ---- */

@@ -319,6 +319,8 @@ Test(compact_manager_rules, a_failed_task_raises_once_and_the_next_one_may_begin
     cr_expect_eq(metrics.compactions_failed, 1);
     cr_expect_eq(metrics.compactions_completed, 1);
     cr_expect_eq(metrics.running, 0);
+    cr_expect_eq(metrics.files_by_reason[SINTER_REASON_OVERLAP], 2, "of the one that completed");
+    cr_expect_eq(metrics.picks_by_rule[SINTER_PICK_CUSTOM], 2, "a strategy that names no rule");
     bench_fini(&b);
 }
 

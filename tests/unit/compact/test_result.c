@@ -106,3 +106,16 @@ Test(compact_result, every_allocation_may_fail)
         cr_assert_eq(fault.live, 0);
     }
 }
+
+Test(compact_result, each_reason_has_a_code_a_sentence_and_one_action)
+{
+    for (sinter_reason r = 0; r < SINTER_REASON_COUNT; r++) {
+        cr_expect_str_neq(sinter_reason_code(r), "unknown", "reason %d", (int)r);
+        cr_expect_str_neq(sinter_reason_code(r), "other", "reason %d", (int)r);
+        cr_expect_str_neq(sinter_reason_text(r), "unknown", "reason %d", (int)r);
+        cr_expect_str_neq(sinter_file_action_name(sinter_reason_action(r)), "unknown");
+    }
+    cr_expect_eq(sinter_reason_action(SINTER_REASON_AT_LEVEL), SINTER_ACTION_KEPT);
+    cr_expect_eq(sinter_reason_action(SINTER_REASON_SMALL_ALONE), SINTER_ACTION_UPGRADED);
+    cr_expect_eq(sinter_reason_action(SINTER_REASON_EXPIRED), SINTER_ACTION_REWRITTEN);
+}

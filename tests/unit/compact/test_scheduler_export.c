@@ -67,6 +67,8 @@ Test(compact_scheduler_export, numbers_come_out_in_the_units_of_the_format)
     sinter__gauge(&job->counters.level0_files, 4);
     sinter__gauge(&job->counters.buffer_bytes, 1);
     sinter__gauge(&job->counters.buffer_limit_bytes, 3);
+    atomic_store(&job->counters.files_by_reason[SINTER_REASON_LARGE_ALONE], 5);
+    atomic_store(&job->counters.picks_by_rule[SINTER_PICK_SIZE_RATIO], 6);
     sinter__gauge(&test_jobs_add(&jobs, 1)->counters.level0_files, 1);
     out = export_all(&jobs);
     expect_line(&out, "sinter_bucket_sorted_runs{bucket=\"b1\"} 7");
@@ -82,6 +84,11 @@ Test(compact_scheduler_export, numbers_come_out_in_the_units_of_the_format)
     expect_line(&out, "sinter_avg_compaction_time_seconds -1");
     expect_line(&out, "sinter_scheduler_buckets 2");
     expect_line(&out, "# TYPE sinter_bucket_flushes_total counter");
+    expect_line(&out, "sinter_bucket_compaction_files_total{bucket=\"b1\",action=\"upgraded\","
+                      "reason=\"large-alone\"} 5");
+    expect_line(&out, "sinter_bucket_picks_total{bucket=\"b1\",reason=\"size-ratio\"} 6");
+    cr_expect_null(strstr(out.text, "reason=\"overlap\""),
+                   "reasons that didn't occur have no line");
     free(out.text);
     test_jobs_end(&jobs);
 }

@@ -257,7 +257,11 @@ Test(doc_report, a_failure_is_a_result_too)
         "\"records_out\":0,\"records_dropped\":{\"superseded\":0,\"deleted\":0,\"expired\":0,"
         "\"filtered\":0,\"vector\":0},\"keys\":0,\"bytes_read\":0,\"bytes_written\":0,"
         "\"bytes_upgraded\":0,\"bytes_spilled\":0,\"blocks_read\":0,\"blocks_passed\":0,"
-        "\"spill_runs\":0,\"files_opened\":0,\"memory_peak_bytes\":0,\"wall_us\":0,\"cpu_us\":0,"
+        "\"spill_runs\":0,\"files_opened\":0,\"memory_peak_bytes\":0,"
+        "\"bytes_verified\":0,\"files_by_reason\":{\"overlap\":0,\"small-neighbours\":0,"
+        "\"top-deletes\":0,\"top-deletes-unknown\":0,\"forced\":0,\"expired\":0,"
+        "\"large-alone\":0,\"small-alone\":0,\"at-level\":0,\"empty\":0},"
+        "\"wall_us\":0,\"cpu_us\":0,"
         "\"phases_us\":0},\"error\":{\"status\":\"E_CORRUPT\",\"message\":\"the checksum "
         "differs\",\"file\":\"db/a?.sst\",\"offset\":17,\"errno\":5}}");
     sinter_text_reset(&text);

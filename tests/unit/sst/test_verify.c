@@ -514,3 +514,91 @@ Test(sst_verify, an_older_caller_gets_the_counts_it_knows)
     free(bytes);
     sst_world_fini(&world);
 }
+
+/* What the writer said of small_file(), with one number or key wrong. */
+static void
+expect_other(const sst_world *world, const sinter_file_stats *said, const char *what)
+{
+    const sinter_verify_options options = {.struct_size = sizeof options, .said = said};
+    sinter_error err = SINTER_ERROR_INIT;
+    const sinter_format *format = sinter_format_sst();
+
+    cr_expect_eq(format->verify(format->self, &world->env, "small.sst", &options, &err),
+                 SINTER_E_CORRUPT, "%s", what);
+    cr_expect_not_null(strstr(err.text, what), "%s: %s", what, err.text);
+    cr_expect_str_eq(err.file, "small.sst");
+}
+
+static bool
+at_once(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
+Test(sst_verify, a_file_that_is_not_what_its_writer_said_is_damaged)
+{
+    const sst_shape shape = {.count = 40,
+                             .key_min = 3,
+                             .key_max = 9,
+                             .value_max = 60,
+                             .delete_percent = 20,
+                             .sequence_space = 100000};
+    const sst_plan plan = {.options = {.block_bytes = 300}};
+    sinter_verify_options options = {.struct_size = sizeof options};
+    const sinter_format *format = sinter_format_sst();
+    sinter_error err = SINTER_ERROR_INIT;
+    test_rng rng = {.state = 12};
+    test_pool pool = {0};
+    const test_run run = sst_records(&rng, &shape, &pool);
+    sinter_sst_properties found = {.struct_size = sizeof found};
+    sinter_file_stats said = {.struct_size = sizeof said};
+    sinter_file_stats other;
+    sinter_sst *sst = NULL;
+    sst_world world;
+
+    sst_world_init(&world);
+    cr_assert_eq(sst_write(&world.env, "small.sst", &run, &plan, NULL, &err), SINTER_OK);
+    cr_assert_eq(sinter_sst_open(&world.env, "small.sst", &sst, &err), SINTER_OK);
+    sinter_sst_properties_get(sst, &found);
+    said = (sinter_file_stats){.struct_size = sizeof said,
+                               .file_size = found.file_size,
+                               .row_count = found.row_count,
+                               .retract_count = found.retract_count,
+                               .sequence_min = found.sequence_min,
+                               .sequence_max = found.sequence_max,
+                               .min_key = found.min_key,
+                               .max_key = found.max_key};
+    options.said = &said;
+    cr_expect_eq(format->verify(format->self, &world.env, "small.sst", &options, &err), SINTER_OK,
+                 "%s", err.text);
+    options.is_cancelled = at_once;
+    cr_expect_eq(format->verify(format->self, &world.env, "small.sst", &options, &err),
+                 SINTER_E_CANCELLED);
+
+    other = said;
+    other.file_size--;
+    expect_other(&world, &other, "size");
+    other = said;
+    other.row_count++;
+    expect_other(&world, &other, "number of rows");
+    other = said;
+    other.retract_count++;
+    expect_other(&world, &other, "number of retracts");
+    other = said;
+    other.sequence_min--;
+    expect_other(&world, &other, "smallest sequence");
+    other = said;
+    other.sequence_max++;
+    expect_other(&world, &other, "largest sequence");
+    other = said;
+    other.min_key.size--;
+    expect_other(&world, &other, "smallest key");
+    other = said;
+    other.max_key = other.min_key;
+    expect_other(&world, &other, "largest key");
+    sinter_sst_close(sst);
+    sst_unlink(&world.env, "small.sst");
+    test_pool_fini(&pool);
+    sst_world_fini(&world);
+}
