@@ -127,6 +127,75 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_sst_verify(const sinter_env *env, const char *path, sinter_sst_verify_result *out,
                   sinter_error *err);
 
+/** A stretch of a damaged file that could not be copied. Texts and keys live for the call. */
+typedef struct sinter_sst_loss {
+    uint32_t struct_size;
+    sinter_status status; /* SINTER_E_CORRUPT, SINTER_E_IO */
+    uint64_t offset;      /* bytes of the file */
+    uint64_t size;
+    uint64_t rows;      /* that were there; counts with knows_rows */
+    bool knows_rows;    /* else the stretch may have held rows, or index pages only */
+    bool has_first_key; /* first_key counts */
+    bool has_last_key;  /* last_key counts */
+    bool are_between;   /* the keys are those of rows in front of and behind the stretch: what is
+                           lost lies between; else its own first and last one */
+    uint32_t reserved;
+    sinter_bytes first_key;
+    sinter_bytes last_key;
+    const char *text; /* what is wrong */
+} sinter_sst_loss;
+
+/** Options of a rescue. */
+typedef struct sinter_sst_rescue_options {
+    uint32_t struct_size;
+    uint32_t reserved;
+    const char *out_path;  /* where the rows go; the name must be free */
+    const char *like_path; /* an intact file of the same table: its types, schema and codec are used
+                              where the damaged file has lost its own; NULL: none is known then */
+    /** Told of each stretch that is lost, in order. NULL: nobody. */
+    void (*lost)(void *ctx, const sinter_sst_loss *loss);
+    void *lost_ctx;
+    bool (*is_cancelled)(void *ctx); /* asked now and then; NULL: never */
+    void *cancel_ctx;
+} sinter_sst_rescue_options;
+
+/** What came of a rescue. */
+typedef struct sinter_sst_rescue_result {
+    uint32_t struct_size;
+    bool is_complete; /* every row of the file was copied, for sure */
+    bool has_file;    /* a file was made; without a row there is none */
+    bool knows_rows;  /* rows_said counts: the file still says how many rows it has */
+    bool knows_types; /* the new file has the types of the old one, or those of like_path */
+    uint64_t rows_said;
+    uint64_t rows_copied;
+    uint64_t blocks_copied;
+    uint64_t file_size; /* of the new file */
+    uint64_t losses;    /* stretches that `lost` was told of */
+    uint64_t bytes_lost;
+    sinter_error fault; /* status SINTER_OK, or why the index could not be used: blocks were looked
+                           for in all of the file then */
+} sinter_sst_rescue_result;
+
+/**
+ * Copy what is intact of a damaged file into a new one: every block whose checksums hold and whose
+ * keys follow those before it. The damaged file is only read.
+ *
+ * Blocks are found by the index and, where a page of it or the footer is damaged, by looking for
+ * their ends byte by byte. Where the damaged file has lost its properties, types, schema and codec
+ * are those of `like_path`; its user properties are not copied.
+ *
+ * @param env   allocator, io, memory; borrowed for the call
+ * @param path  borrowed for the call
+ * @param out   may be NULL; else struct_size must be set, and no more than that is written
+ * @return      SINTER_OK, whether or not something was lost; SINTER_E_INVALID, SINTER_E_NOMEM,
+ *              SINTER_E_NOT_FOUND, SINTER_E_EXISTS (out_path), SINTER_E_CANCELLED,
+ * SINTER_E_TOO_LARGE (a block for the budget), SINTER_E_UNSUPPORTED (of a later version, or a codec
+ * that is not built in), failures of writing. No file is made then
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_sst_rescue(const sinter_env *env, const char *path, const sinter_sst_rescue_options *options,
+                  sinter_sst_rescue_result *out, sinter_error *err);
+
 /** Codecs this build can read and write. */
 SINTER_API bool
 sinter_codec_is_built_in(int codec);

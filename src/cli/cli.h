@@ -130,6 +130,7 @@ extern const cli_verb cli_verb_ingest;
 extern const cli_verb cli_verb_inspect;
 extern const cli_verb cli_verb_options;
 extern const cli_verb cli_verb_plan;
+extern const cli_verb cli_verb_rescue;
 extern const cli_verb cli_verb_scan;
 extern const cli_verb cli_verb_status;
 extern const cli_verb cli_verb_verify;

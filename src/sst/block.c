@@ -158,9 +158,10 @@ kinds_ok(int64_t base, uint32_t width)
     return width == 0 ? base >= 0 && base <= KINDS_ALL : base == 0 && width <= 2;
 }
 
-/** Read and check the header. NULL, or what is wrong with it. */
+/** Read and check the header; of a bare entry the bytes of keys aren't known. NULL, or what is
+ * wrong with it. */
 static const char *
-get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, key_header *out)
+get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, bool is_bare, key_header *out)
 {
     size_t begin = SINTER__SST_KEY_HEADER_BYTES;
 
@@ -199,9 +200,11 @@ get_key_header(const uint8_t *raw, const sinter__sst_entry *entry, key_header *o
     if (!kinds_ok(out->base[COLUMN_KIND], out->width[COLUMN_KIND])) {
         return "kinds are impossible";
     }
-    if (begin > entry->key_raw ||
-        (entry->keys_front_coded ? entry->key_raw - begin > entry->key_bytes
-                                 : entry->key_raw - begin != entry->key_bytes)) {
+    if (begin > entry->key_raw) {
+        return "its columns don't fill it";
+    }
+    if (!is_bare && (entry->keys_front_coded ? entry->key_raw - begin > entry->key_bytes
+                                             : entry->key_raw - begin != entry->key_bytes)) {
         return "its columns don't fill it";
     }
     return NULL;
@@ -312,7 +315,7 @@ out:
 /** Unpack the columns. NULL, or what is wrong. */
 static const char *
 unpack_columns(const uint8_t *raw, const key_header *header, const sinter__sst_entry *entry,
-               const column_memory *columns)
+               const column_memory *columns, uint32_t *retracts_out)
 {
     const uint32_t rows = entry->rows;
     uint32_t retracts = 0;
@@ -339,7 +342,8 @@ unpack_columns(const uint8_t *raw, const key_header *header, const sinter__sst_e
             retracts += columns->kinds[i] & 1u;
         }
     }
-    return retracts == entry->retracts ? NULL : "its retract count differs from the index";
+    *retracts_out = retracts;
+    return NULL;
 }
 
 /** A column of lengths wide enough to pass the limit is looked through. */
@@ -428,9 +432,32 @@ take_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry, const ui
     return SINTER_OK;
 }
 
-sinter_status
-sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,
-                        const uint8_t *stored, sinter_error *err)
+/** Bytes of the keys of a block that no index describes, once its columns have room. NULL, or what
+ * is wrong. */
+static const char *
+learn_key_bytes(const uint8_t *raw, sinter__sst_entry *entry, const key_header *header,
+                const column_memory *columns)
+{
+    uint64_t bytes = entry->key_raw - header->keys_begin;
+
+    if (entry->keys_front_coded) {
+        bytes = sinter__unpack_lengths(columns->key_offsets, raw + header->begin[COLUMN_KEY],
+                                       entry->rows, (uint32_t)header->base[COLUMN_KEY],
+                                       header->width[COLUMN_KEY]);
+    }
+    if (bytes < entry->key_raw - header->keys_begin ||
+        bytes > (entry->keys_front_coded ? (uint64_t)SINTER__SST_FRONT_CODED_KEY_BYTES_MAX
+                                         : entry->key_raw)) {
+        return "key lengths are impossible";
+    }
+    entry->key_bytes = (uint32_t)bytes;
+    return NULL;
+}
+
+/** Decode a key part. `learned`: the entry, if only what its trailer says is known. */
+static sinter_status
+decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,
+            sinter__sst_entry *learned, const uint8_t *stored, sinter_error *err)
 {
     const stored_part part = {.offset = key_part_offset(entry),
                               .checksum = entry->key_checksum,
@@ -440,6 +467,7 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
     sinter__sst_decoded *out = &decoder->out;
     const uint8_t *raw = NULL;
     const char *fault = NULL;
+    uint32_t retracts = 0;
     column_memory columns;
     key_header header;
 
@@ -448,12 +476,13 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
     out->values = NULL;
     SINTER__CHECK(open_part(decoder, &part, &decoder->key_raw, &raw, err));
     assert(raw != NULL);
-    fault = get_key_header(raw, entry, &header);
+    fault = get_key_header(raw, entry, learned != NULL, &header);
     if (fault != NULL) {
         return fail_keys(decoder, entry, fault, err);
     }
     SINTER__CHECK(fit_columns(decoder, entry, &columns, err));
-    fault = unpack_columns(raw, &header, entry, &columns);
+    fault = learned == NULL ? NULL : learn_key_bytes(raw, learned, &header, &columns);
+    fault = fault == NULL ? unpack_columns(raw, &header, entry, &columns, &retracts) : fault;
     if (fault != NULL) {
         return fail_keys(decoder, entry, fault, err);
     }
@@ -468,7 +497,28 @@ sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *e
     out->sequences = columns.sequences;
     out->kinds = columns.kinds;
     out->value_offsets = columns.value_offsets;
+    if (learned != NULL) {
+        learned->retracts = retracts;
+        learned->first_key = sinter__keys_at(&out->keys, 0);
+        learned->last_key = sinter__keys_at(&out->keys, out->keys.rows - 1);
+    } else if (retracts != entry->retracts) {
+        return fail_keys(decoder, entry, "its retract count differs from the index", err);
+    }
     return check_keys(decoder, entry, &columns, err);
+}
+
+sinter_status
+sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,
+                        const uint8_t *stored, sinter_error *err)
+{
+    return decode_keys(decoder, entry, NULL, stored, err);
+}
+
+sinter_status
+sinter__sst_decode_bare_keys(sinter__sst_decoder *decoder, sinter__sst_entry *entry,
+                             const uint8_t *stored, sinter_error *err)
+{
+    return decode_keys(decoder, entry, entry, stored, err);
 }
 
 sinter_status

@@ -92,6 +92,15 @@ sinter_status
 sinter__sst_decode_keys(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,
                         const uint8_t *stored, sinter_error *err);
 
+/**
+ * The same for a block that no index describes: of the entry, offset and what stands in the trailer
+ * are set. Retracts, bytes of keys, and first and last key, which live until the next call, are
+ * filled in instead of checked.
+ */
+sinter_status
+sinter__sst_decode_bare_keys(sinter__sst_decoder *decoder, sinter__sst_entry *entry,
+                             const uint8_t *stored, sinter_error *err);
+
 /** Verify and decode the value part of the block whose keys were decoded last. As above. */
 sinter_status
 sinter__sst_decode_values(sinter__sst_decoder *decoder, const sinter__sst_entry *entry,

@@ -252,7 +252,9 @@ sinter__sst_file_open(const sinter_env *env, const char *path,
         SINTER__FAIL_AT(err, SINTER_E_CORRUPT, path, file->size, "the file is too short");
     }
     SINTER__TRY(load_tail(file, err));
-    SINTER__TRY(check_header(file, err));
+    if (!options->ignores_header) {
+        SINTER__TRY(check_header(file, err));
+    }
     SINTER__TRY(check_footer(file, err));
     SINTER__TRY(load_properties(file, err));
     file->format_tag = sinter__sst_format_tag(&file->properties);

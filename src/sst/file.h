@@ -27,6 +27,7 @@ typedef struct sinter__sst_file {
 typedef struct sinter__sst_open_options {
     uint32_t flags;          /* SINTER_IO_* */
     uint64_t expected_bytes; /* 0: any size */
+    bool ignores_header;     /* the footer is enough */
 } sinter__sst_open_options;
 
 /**

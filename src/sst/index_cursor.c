@@ -59,9 +59,8 @@ load_page(sinter__index_cursor *cursor, const page_ref *ref, sinter__scratch *by
     return SINTER_OK;
 }
 
-/** Check what a leaf entry claims about its block. NULL, or what is wrong. */
-static const char *
-entry_fault(const sinter__sst_entry *entry, const sinter__leaf *leaf)
+const char *
+sinter__sst_entry_fault(const sinter__sst_entry *entry)
 {
     const uint64_t raw = (uint64_t)entry->key_raw + entry->value_raw;
     const uint64_t key_bytes_max =
@@ -91,14 +90,7 @@ entry_fault(const sinter__sst_entry *entry, const sinter__leaf *leaf)
     if (entry->streams != 1) {
         return "a block refers to several value parts, which this format version has not";
     }
-    if (entry->filter_offset > leaf->filter_size ||
-        entry->filter_size > leaf->filter_size - entry->filter_offset) {
-        return "a block's filter stands outside the filter section";
-    }
-    if (entry->sequence_min > entry->sequence_max) {
-        return "a block's sequence range is empty";
-    }
-    return NULL;
+    return entry->sequence_min > entry->sequence_max ? "a block's sequence range is empty" : NULL;
 }
 
 /** Refuse a block whose codec this build has not. */
@@ -145,7 +137,11 @@ take_entry(const sinter__index_cursor *cursor, sinter__leaf *leaf, uint32_t i, s
     entry->first_key.data = page + *position;
     entry->last_key.data = page + *position + entry->first_key.size;
     *position += keys_size;
-    fault = entry_fault(entry, leaf);
+    fault = sinter__sst_entry_fault(entry);
+    if (fault == NULL && (entry->filter_offset > leaf->filter_size ||
+                          entry->filter_size > leaf->filter_size - entry->filter_offset)) {
+        fault = "a block's filter stands outside the filter section";
+    }
     if (fault == NULL && entry->keys_front_coded &&
         (cursor->file->footer.features_incompatible & SINTER__SST_INCOMPATIBLE_FRONT_CODING) == 0) {
         fault = "a block has front-coded keys, which the footer doesn't announce";

@@ -71,6 +71,10 @@ sinter_status
 sinter__index_cursor_seek(sinter__index_cursor *cursor, sinter_bytes key, sinter__leaf *leaf,
                           sinter_error *err);
 
+/** Check what an entry claims about its block. NULL, or what is wrong. */
+const char *
+sinter__sst_entry_fault(const sinter__sst_entry *entry);
+
 /** The first block of the leaf whose last key is >= `key`; `count` if there is none. */
 uint32_t
 sinter__leaf_find(const sinter__leaf *leaf, sinter_bytes key);
