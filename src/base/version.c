@@ -8,8 +8,7 @@
 
 /* The libraries without a version in their headers are told by the build (src/base/CMakeLists). */
 static const char *const library_versions[] = {
-    "zstd " ZSTD_VERSION_STRING,
-    "zlib " ZLIB_VERSION,
+    "zstd " ZSTD_VERSION_STRING,         "zlib " ZLIB_VERSION,
 #ifdef SINTER_HAVE_LZ4
     "lz4 " LZ4_VERSION_STRING,
 #endif

@@ -214,6 +214,34 @@ live_with(uint64_t alloc_at, uint64_t call_at, sinter_status expected)
     return r.was_met;
 }
 
+Test(compact_merge_tree_faults, a_key_written_very_often_between_two_commits_takes_little_memory)
+{
+    for (int spillable = 0; spillable < 2; spillable++) {
+        sinter_memory *memory = NULL;
+
+        bed_init(&bed, NULL, "bucket");
+        cr_assert_eq(sinter_memory_create(sinter_env_default(), 4u << 20, &memory, NULL),
+                     SINTER_OK);
+        bed.env.memory = memory;
+        bed.value_bytes = 8;
+        bed_set(&bed, "write-buffer-size", spillable != 0 ? "8 mb" : "64 mb");
+        bed_set(&bed, "write-buffer-spillable", spillable != 0 ? "true" : "false");
+        cr_assert_eq(bed_open(&bed, NULL), SINTER_OK);
+        bed_put(&bed, 2);
+        for (int i = 0; i < 250000; i++) {
+            bed_put(&bed, 7);
+        }
+        bed_put(&bed, 1);
+        cr_assert_eq(bed_commit(&bed, true, &err), SINTER_OK, "%s", err.text);
+        cr_expect_eq(bed.catalog.count, 1);
+        cr_expect_eq(bed.catalog.files[0].rows, 3);
+        bed_expect_catalog(&bed, "three keys");
+        bed_close(&bed);
+        sinter_memory_destroy(memory);
+        bed_fini(&bed, true);
+    }
+}
+
 Test(compact_merge_tree_faults, every_allocation_may_fail)
 {
     uint64_t n = 0;

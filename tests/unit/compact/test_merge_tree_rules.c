@@ -592,34 +592,6 @@ Test(compact_merge_tree_rules, versions_of_a_key_in_one_buffer_become_one_row)
     end();
 }
 
-Test(compact_merge_tree_rules, a_key_written_very_often_between_two_commits_takes_little_memory)
-{
-    for (int spillable = 0; spillable < 2; spillable++) {
-        sinter_memory *memory = NULL;
-
-        begin();
-        cr_assert_eq(sinter_memory_create(sinter_env_default(), 4u << 20, &memory, NULL),
-                     SINTER_OK);
-        bed.env.memory = memory;
-        bed.value_bytes = 8;
-        bed_set(&bed, "write-buffer-size", spillable != 0 ? "8 mb" : "64 mb");
-        bed_set(&bed, "write-buffer-spillable", spillable != 0 ? "true" : "false");
-        open_tree();
-        bed_put(&bed, 2);
-        for (int i = 0; i < 250000; i++) {
-            bed_put(&bed, 7);
-        }
-        bed_put(&bed, 1);
-        commit(true);
-        cr_expect_eq(bed.catalog.count, 1);
-        cr_expect_eq(bed.catalog.files[0].rows, 3);
-        bed_expect_catalog(&bed, "three keys");
-        bed_close(&bed);
-        sinter_memory_destroy(memory);
-        end();
-    }
-}
-
 Test(compact_merge_tree_rules, when_all_rows_are_deleted_a_full_compaction_leaves_no_file)
 {
     begin_open();
