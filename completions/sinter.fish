@@ -13,7 +13,7 @@ complete -c sinter -f -n __fish_use_subcommand -a options -d 'list the compactio
 complete -c sinter -f -n __fish_use_subcommand -a version -d 'show the versions of the program, its libraries, io backend and formats'
 complete -c sinter -n '__fish_seen_subcommand_from ingest' -l key -s k -r -d 'Key columns, in key order. Needed for a new directory.'
 complete -c sinter -n '__fish_seen_subcommand_from ingest' -l columns -s c -r -d 'All columns of a new directory, in order; else they are taken from the input'\''s first line. A column without a type is a STRING.'
-complete -c sinter -n '__fish_seen_subcommand_from ingest' -l types -s t -r -d 'Types of some columns, such as INT, BIGINT, DOUBLE, DECIMAL(10, 2), DATE, TIMESTAMP(3), BYTES.'
+complete -c sinter -n '__fish_seen_subcommand_from ingest' -l types -s t -r -d 'Types of some columns, such as INT, BIGINT, DOUBLE, DECIMAL(10, 2), DATE, TIMESTAMP(3), BYTES, ARRAY<INT>, MAP<STRING, INT>, ROW<a INT, b STRING>.'
 complete -c sinter -n '__fish_seen_subcommand_from ingest' -l format -s f -x -a 'auto json csv tsv' -d 'Form of the input. auto: by the file'\''s name, else by its first line.'
 complete -c sinter -n '__fish_seen_subcommand_from ingest' -l kind-column -r -d 'Column of the input that holds each record'\''s kind: +I, -U, +U, -D, or insert, update, delete (or their first letters); empty is +I. Without it a column _kind is taken when there is one.'
 complete -c sinter -n '__fish_seen_subcommand_from ingest' -l deletes -s d -d 'Every record is a delete; the key columns are enough.'

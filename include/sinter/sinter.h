@@ -6,6 +6,7 @@
 
 #include "sinter/base.h"
 #include "sinter/batch.h"
+#include "sinter/bucket.h"
 #include "sinter/catalog.h"
 #include "sinter/compact.h"
 #include "sinter/doc.h"
@@ -17,6 +18,7 @@
 #include "sinter/merge.h"
 #include "sinter/merge_tree.h"
 #include "sinter/metrics.h"
+#include "sinter/nested.h"
 #include "sinter/rows.h"
 #include "sinter/scheduler.h"
 #include "sinter/sst.h"

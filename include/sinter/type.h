@@ -88,6 +88,12 @@ typedef enum sinter_type_id {
 /** Length of STRING and BYTES, which are VARCHAR and VARBINARY without a limit. */
 #define SINTER_TYPE_LENGTH_MAX 2147483647u
 
+/** Types in types at most: an ARRAY of INT is one deep. More is refused. */
+#define SINTER_TYPE_DEPTH_MAX 32
+
+/** What a nested type is made of. */
+typedef struct sinter_type_parts sinter_type_parts;
+
 /** A type, by value. */
 typedef struct sinter_type {
     int32_t id;         /* sinter_type_id */
@@ -95,21 +101,44 @@ typedef struct sinter_type {
     uint32_t precision; /* digits of DECIMAL; decimals of a second of TIME and TIMESTAMP; length of
                            CHAR, VARCHAR (characters), BINARY, VARBINARY (bytes); else 0 */
     uint32_t scale;     /* DECIMAL */
-    uint64_t reserved;
+    const sinter_type_parts *parts; /* ARRAY, MAP, MULTISET, ROW: borrowed from what made the type;
+                                       NULL where only the kind is known, and for all others */
 } sinter_type;
+
+/** A column of a row, a field of a ROW, or another part of a nested type. */
+typedef struct sinter_field {
+    const char *name; /* of parts that have no name: "element", "key", "value", "count" */
+    int64_t id;       /* of a column or field; -1: it has none */
+    sinter_type type;
+    const char *description;   /* NULL: none */
+    const char *default_value; /* NULL: none */
+    uint64_t reserved;
+} sinter_field;
+
+/** ARRAY has its element; MAP key and value; MULTISET its element and INT NOT NULL, the count; ROW
+ *  its fields, possibly none. Immutable. */
+struct sinter_type_parts {
+    const sinter_field *fields;
+    size_t count;
+};
 
 /** Name of a kind of type, "TIMESTAMP WITH LOCAL TIME ZONE"; "unknown" for other numbers. */
 SINTER_API const char *
 sinter_type_name(int32_t id);
 
-/** Is it ARRAY, MAP, MULTISET, ROW, VARIANT or BLOB? Those have no value, key or row here yet. */
+/** Is it ARRAY, MAP, MULTISET or ROW? */
 SINTER_API bool
 sinter_type_is_nested(const sinter_type *type);
 
+/** Are they the same: kind, nullability, numbers, parts and names of fields? Ids, descriptions and
+ *  default values don't count. */
+SINTER_API bool
+sinter_type_equal(const sinter_type *a, const sinter_type *b);
+
 /**
  * Parse a type text: "INT NOT NULL", "DECIMAL(10, 2)", "STRING", "TIMESTAMP(6) WITH LOCAL TIME
- * ZONE". Case doesn't matter, blanks are free. "ARRAY<...>" and other nested texts give their
- * kind; what stands in the brackets is not looked at.
+ * ZONE". Case doesn't matter, blanks are free. "ARRAY<INT>" and other nested texts are checked and
+ * give their kind, without parts: sinter_type_create() has those.
  *
  * @return SINTER_OK, SINTER_E_INVALID (text with position and what was expected)
  * Thread-safe. Source: table-layout.md, types.
@@ -117,12 +146,32 @@ sinter_type_is_nested(const sinter_type *type);
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_type_parse(const char *text, sinter_type *out, sinter_error *err);
 
+/**
+ * Make a type of a text as above, with its parts: "ARRAY<INT NOT NULL>", "MAP<STRING, INT>",
+ * "MULTISET<STRING>", "ROW<a INT, `b c` STRING COMMENT 'text'>". Fields have no id.
+ *
+ * @param out  the type, NULL after a failure; release with sinter_type_destroy()
+ * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (as sinter_type_parse(); also deeper than
+ *             SINTER_TYPE_DEPTH_MAX, a field name twice)
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_type_create(const sinter_env *env, const char *text, sinter_type **out, sinter_error *err);
+
+/** Release a type of sinter_type_create(); takes NULL. */
+SINTER_API void
+sinter_type_destroy(sinter_type *type);
+
 /** Room for any atomic type's text and the closing zero. */
 #define SINTER_TYPE_TEXT_MAX 64
 
 /** Print the canonical text of a type into `out`. Nested types print their kind only. */
 SINTER_API void
 sinter_type_print(const sinter_type *type, char out[SINTER_TYPE_TEXT_MAX]);
+
+/** Append the canonical text of a type with all its parts, as sinter_type_create() takes it.
+ *  @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (deeper than SINTER_TYPE_DEPTH_MAX) */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_type_print_full(const sinter_type *type, sinter_text *out, sinter_error *err);
 
 /**
  * One value. Which member counts follows from the type. Bytes are borrowed.
@@ -212,7 +261,8 @@ typedef struct sinter_row_type sinter_row_type;
 
 /**
  * Parse a row type in Paimon's schema form: `[{"id":0,"name":"k","type":"INT NOT NULL"},...]` or
- * `{"type":"ROW","fields":[...],"primaryKeys":["k"]}`; `id` may be left out.
+ * `{"type":"ROW","fields":[...],"primaryKeys":["k"]}`. Nested types are objects or texts. Where
+ * `id` is left out, ids go on from the highest one given, as Paimon numbers them.
  *
  * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (JSON, a type, a name twice or empty, an
  *         unknown key column), SINTER_E_TOO_LARGE (limits of interchange.md 1)
@@ -222,22 +272,39 @@ sinter_row_type_parse(const sinter_env *env, const char *json, size_t size, sint
                       sinter_error *err);
 
 /**
- * Make a row type of atomic columns.
+ * Make a row type of columns. Columns and fields that have no id are numbered as Paimon does it,
+ * from the highest id given on.
  *
- * @param layout  names, types and key columns, copied
- * @return         as sinter_row_type_parse()
+ * @param layout  names, types with their parts, and key columns, copied
+ * @return        as sinter_row_type_parse()
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_type_create(const sinter_env *env, const sinter_row_layout *layout,
                        sinter_row_type **out, sinter_error *err);
 
+/**
+ * Make a row type of the fields of a ROW, with their ids, descriptions and default values.
+ *
+ * @param type  a ROW with its parts, at least one; copied
+ * @param keys  names of `key_count` key columns, in key order
+ * @return      as sinter_row_type_parse()
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_row_type_of_type(const sinter_env *env, const sinter_type *type, const char *const *keys,
+                        size_t key_count, sinter_row_type **out, sinter_error *err);
+
 /** Release; takes NULL. */
 SINTER_API void
 sinter_row_type_destroy(sinter_row_type *row_type);
 
-/** The canonical JSON, `{"type":"ROW","fields":[...]}`; lives as long as the row type. */
+/** The canonical JSON, `{"type":"ROW","fields":[...]}`; lives as long as the row type. What the
+ *  JSON that was parsed had besides in fields and types is kept. */
 SINTER_API const char *
 sinter_row_type_json(const sinter_row_type *row_type);
+
+/** The columns, as many as sinter_row_type_count() says; they live as long as the row type. */
+SINTER_API const sinter_field *
+sinter_row_type_fields(const sinter_row_type *row_type);
 
 /** Columns: number, name, type, field id. `index` < count. */
 SINTER_API size_t

@@ -44,8 +44,8 @@ entry_length(const char *text)
     size_t length = 0;
 
     while (text[length] != '\0' && (text[length] != ',' || depth > 0)) {
-        depth += text[length] == '(';
-        depth -= text[length] == ')' && depth > 0;
+        depth += text[length] == '(' || text[length] == '<';
+        depth -= (text[length] == ')' || text[length] == '>') && depth > 0;
         length++;
     }
     return length;

@@ -14,20 +14,23 @@ typedef struct column_lists {
     cli_columns keys;
 } column_lists;
 
+/* `*out` is to be destroyed. */
 static int
-parse_type(const char *name, const char *text, sinter_type *out)
+parse_type(const sinter_env *env, const char *name, const char *text, sinter_type **out)
 {
     sinter_error err = SINTER_ERROR_INIT;
+    const sinter_status st = sinter_type_create(env, text, out, &err);
 
-    if (sinter_type_parse(text, out, &err) != SINTER_OK) {
+    if (st == SINTER_E_INVALID) {
         return cli_fail(CLI_EXIT_USAGE, "column '%s': %s", name, err.text);
     }
-    return CLI_EXIT_OK;
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }
 
 /* The type of a column: of --columns, of --types, of --key, else STRING; a key is never null. */
 static int
-column_type(const column_lists *lists, const cli_column *column, sinter_type *out)
+column_type(const sinter_env *env, const column_lists *lists, const cli_column *column,
+            sinter_type **out)
 {
     const cli_column *typed = cli_columns_find(&lists->types, column->name);
     const cli_column *key = cli_columns_find(&lists->keys, column->name);
@@ -40,9 +43,9 @@ column_type(const column_lists *lists, const cli_column *column, sinter_type *ou
     if (text == NULL && key != NULL) {
         text = key->type;
     }
-    code = parse_type(column->name, text != NULL ? text : "STRING", out);
-    if (key != NULL) {
-        out->nullable = false;
+    code = parse_type(env, column->name, text != NULL ? text : "STRING", out);
+    if (code == CLI_EXIT_OK && key != NULL) {
+        (*out)->nullable = false;
     }
     return code;
 }
@@ -63,6 +66,7 @@ static int
 make_row_type(const sinter_env *env, const column_lists *lists, sinter_row_type **out)
 {
     sinter_column *columns = cli_alloc(lists->all.count, sizeof *columns);
+    sinter_type **types = cli_alloc(lists->all.count, sizeof *types);
     const char **keys = cli_alloc(lists->keys.count, sizeof *keys);
     sinter_error err = SINTER_ERROR_INIT;
     int code = CLI_EXIT_OK;
@@ -70,7 +74,10 @@ make_row_type(const sinter_env *env, const column_lists *lists, sinter_row_type 
 
     for (size_t i = 0; code == CLI_EXIT_OK && i < lists->all.count; i++) {
         columns[i].name = lists->all.items[i].name;
-        code = column_type(lists, &lists->all.items[i], &columns[i].type);
+        code = column_type(env, lists, &lists->all.items[i], &types[i]);
+        if (code == CLI_EXIT_OK) {
+            columns[i].type = *types[i];
+        }
     }
     for (size_t i = 0; i < lists->keys.count; i++) {
         keys[i] = lists->keys.items[i].name;
@@ -85,7 +92,11 @@ make_row_type(const sinter_env *env, const column_lists *lists, sinter_row_type 
         st = sinter_row_type_create(env, &all, out, &err);
         code = st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
     }
+    for (size_t i = 0; i < lists->all.count; i++) {
+        sinter_type_destroy(types[i]);
+    }
     free((void *)keys);
+    free((void *)types);
     free(columns);
     return code;
 }
@@ -143,35 +154,6 @@ cli_schema_make(const sinter_env *env, const cli_schema *schema, cli_input *inpu
     return code;
 }
 
-/* A type that was given again has to be the one of the catalog; whether it may be null is not
- * asked, since a key column never is. */
-static int
-check_type(const char *dir, const sinter_type *known, const cli_column *column)
-{
-    sinter_type known_type = *known;
-    char known_text[SINTER_TYPE_TEXT_MAX];
-    char given_text[SINTER_TYPE_TEXT_MAX];
-    sinter_type given;
-    int code;
-
-    if (column->type == NULL) {
-        return CLI_EXIT_OK;
-    }
-    code = parse_type(column->name, column->type, &given);
-    if (code != CLI_EXIT_OK) {
-        return code;
-    }
-    known_type.nullable = true;
-    given.nullable = true;
-    sinter_type_print(&known_type, known_text);
-    sinter_type_print(&given, given_text);
-    if (strcmp(known_text, given_text) != 0) {
-        return cli_fail(CLI_EXIT_USAGE, "column '%s' is %s in the catalog of %s, not %s",
-                        column->name, known_text, dir, given_text);
-    }
-    return CLI_EXIT_OK;
-}
-
 /* What a list of the catalog's columns has to be compared with. */
 typedef struct known_columns {
     const char *dir;
@@ -180,8 +162,58 @@ typedef struct known_columns {
     size_t position_count;
 } known_columns;
 
+/* Say that a type isn't the one of the catalog. */
 static int
-check_list(const known_columns *known, const char *option, const char *text)
+refuse_type(const sinter_env *env, const char *dir, const sinter_type *known,
+            const sinter_type *given, const char *name)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_text known_text;
+    sinter_text given_text;
+    sinter_status st;
+    int code;
+
+    sinter_text_init(env, &known_text);
+    sinter_text_init(env, &given_text);
+    st = sinter_type_print_full(known, &known_text, &err);
+    st = st != SINTER_OK ? st : sinter_type_print_full(given, &given_text, &err);
+    code = st != SINTER_OK
+               ? cli_fail_status(st, &err)
+               : cli_fail(CLI_EXIT_USAGE, "column '%s' is %s in the catalog of %s, not %s", name,
+                          known_text.data, dir, given_text.data);
+    sinter_text_fini(&given_text);
+    sinter_text_fini(&known_text);
+    return code;
+}
+
+/* A type that was given again has to be the one of the catalog; whether it may be null is not
+ * asked, since a key column never is. */
+static int
+check_type(const sinter_env *env, const known_columns *known, size_t position,
+           const cli_column *column)
+{
+    sinter_type known_type = *sinter_row_type_column_type(known->row_type, position);
+    sinter_type *given = NULL;
+    int code;
+
+    if (column->type == NULL) {
+        return CLI_EXIT_OK;
+    }
+    code = parse_type(env, column->name, column->type, &given);
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
+    known_type.nullable = true;
+    given->nullable = true;
+    if (!sinter_type_equal(&known_type, given)) {
+        code = refuse_type(env, known->dir, &known_type, given, column->name);
+    }
+    sinter_type_destroy(given);
+    return code;
+}
+
+static int
+check_list(const sinter_env *env, const known_columns *known, const char *option, const char *text)
 {
     cli_columns given = {.items = NULL};
     int code = cli_columns_parse(option, text, &given);
@@ -197,8 +229,7 @@ check_list(const known_columns *known, const char *option, const char *text)
             code = cli_fail(CLI_EXIT_USAGE, "option '--%s': the catalog of %s has no '%s' there",
                             option, known->dir, given.items[i].name);
         } else {
-            code = check_type(known->dir, sinter_row_type_column_type(known->row_type, at),
-                              &given.items[i]);
+            code = check_type(env, known, at, &given.items[i]);
         }
     }
     cli_columns_fini(&given);
@@ -206,7 +237,8 @@ check_list(const known_columns *known, const char *option, const char *text)
 }
 
 int
-cli_schema_check(const cli_schema *schema, const char *dir, const sinter_row_type *row_type)
+cli_schema_check(const sinter_env *env, const cli_schema *schema, const char *dir,
+                 const sinter_row_type *row_type)
 {
     known_columns known = {.dir = dir, .row_type = row_type};
     const size_t count = sinter_row_type_count(row_type);
@@ -217,16 +249,16 @@ cli_schema_check(const cli_schema *schema, const char *dir, const sinter_row_typ
         all[i] = i;
     }
     if (schema->types != NULL) {
-        code = check_list(&known, "types", schema->types);
+        code = check_list(env, &known, "types", schema->types);
     }
     if (code == CLI_EXIT_OK && schema->key != NULL) {
         known.positions = sinter_row_type_keys(row_type, &known.position_count);
-        code = check_list(&known, "key", schema->key);
+        code = check_list(env, &known, "key", schema->key);
     }
     if (code == CLI_EXIT_OK && schema->columns != NULL) {
         known.positions = all;
         known.position_count = count;
-        code = check_list(&known, "columns", schema->columns);
+        code = check_list(env, &known, "columns", schema->columns);
     }
     free(all);
     return code;

@@ -26,7 +26,8 @@ cli_schema_make(const sinter_env *env, const cli_schema *schema, cli_input *inpu
 
 /** Does what was given say the same as the catalog of `dir`? @return an exit code */
 int
-cli_schema_check(const cli_schema *schema, const char *dir, const sinter_row_type *row_type);
+cli_schema_check(const sinter_env *env, const cli_schema *schema, const char *dir,
+                 const sinter_row_type *row_type);
 
 /** The row type with a column of text behind its own. @return an exit code */
 int

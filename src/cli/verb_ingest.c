@@ -35,7 +35,7 @@ static const cli_option options[] = {
      "A column without a type is a STRING."},
     {"types", 't', CLI_TEXT, FIELD(schema.types), "A:TYPE,B:TYPE", NULL,
      "Types of some columns, such as INT, BIGINT, DOUBLE, DECIMAL(10, 2), DATE, TIMESTAMP(3), "
-     "BYTES."},
+     "BYTES, ARRAY<INT>, MAP<STRING, INT>, ROW<a INT, b STRING>."},
     {"format", 'f', CLI_CHOICE, FIELD(format), "FORMAT", "auto|json|csv|tsv",
      "Form of the input. auto: by the file's name, else by its first line."},
     {"kind-column", 0, CLI_TEXT, FIELD(schema.kind_column), "NAME", NULL,
@@ -154,7 +154,7 @@ check_known(const ingest_job *job)
     if (row_type == NULL) {
         return cli_fail(CLI_EXIT_DATA, "%s: its catalog has no row type", job->dir);
     }
-    return cli_schema_check(&job->args->schema, job->dir, row_type);
+    return cli_schema_check(&job->session->boot, &job->args->schema, job->dir, row_type);
 }
 
 static int

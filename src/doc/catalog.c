@@ -132,7 +132,7 @@ sinter_catalog_create(const sinter_env *env, const char *dir, const sinter_catal
         sinter__struct_load(&options, sizeof options, given, "sinter_catalog_options", err));
     SINTER__REQUIRE(err, options.row_type != NULL);
     SINTER__REQUIRE(err, options.options != NULL || options.option_count == 0);
-    SINTER__CHECK(sinter__row_type_check_atomic(options.row_type, err));
+    SINTER__CHECK(sinter__row_type_check_values(options.row_type, err));
     SINTER__CHECK(check_options(&options, err));
     st = env->io->ops->mkdir(env->io, dir, err);
     if (st != SINTER_OK && st != SINTER_E_EXISTS) {

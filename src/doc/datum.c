@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "doc/json_value.h"
+#include "doc/nested.h"
 #include "doc/number.h"
 #include "doc/text.h"
-#include "doc/type.h"
 
 enum { MS_PER_DAY = 86400000, NANOS_MAX = 999999, TIME_DECIMALS = 3, SHOWN_BYTES = 60 };
 
@@ -20,8 +21,9 @@ refuse(sinter_error *err, sinter_status status, const char *column, const char *
     return SINTER__ERR(err, status, "column \"%.100s\": %s", column, what);
 }
 
+/* A type that has no values here: VARIANT, BLOB, or a nested one whose parts aren't known. */
 static sinter_status
-refuse_nested(sinter_error *err, const char *column, const sinter_type *type)
+refuse_values(sinter_error *err, const char *column, const sinter_type *type)
 {
     char what[96];
 
@@ -103,6 +105,27 @@ check_length(const sinter_type *type, const char *column, const sinter_datum *da
     return refuse(err, SINTER_E_INVALID, column, what);
 }
 
+/* What is damage in a file is a bad argument here. */
+static sinter_status
+check_nested(const sinter_type *type, const char *column, const sinter_datum *datum,
+             sinter_error *err)
+{
+    sinter_error detail = SINTER_ERROR_INIT;
+    sinter_status st = SINTER_OK;
+
+    if (!sinter_type_is_nested(type)) {
+        return refuse_values(err, column, type);
+    }
+    if (datum->as.bytes.data == NULL) {
+        return refuse(err, SINTER_E_INVALID, column, "a nested value without bytes");
+    }
+    st = sinter__nested_check(type, datum->as.bytes, &detail);
+    if (st == SINTER_OK) {
+        return SINTER_OK;
+    }
+    return refuse(err, st == SINTER_E_CORRUPT ? SINTER_E_INVALID : st, column, detail.text);
+}
+
 sinter_status
 sinter__datum_check_range(const sinter_type *type, const char *column, const sinter_datum *datum,
                           sinter_error *err)
@@ -112,8 +135,8 @@ sinter__datum_check_range(const sinter_type *type, const char *column, const sin
     char what[160];
     char name[SINTER_TYPE_TEXT_MAX];
 
-    if (sinter_type_is_nested(type)) {
-        return refuse_nested(err, column, type);
+    if (type->id >= SINTER_TYPE_ARRAY) {
+        return check_nested(type, column, datum, err);
     }
     if (sinter__type_is_bytes(type)) {
         return check_length(type, column, datum, err);
@@ -146,8 +169,8 @@ sinter_datum_check(const sinter_type *type, const char *column, const sinter_dat
 {
     SINTER__REQUIRE(err, type != NULL);
     SINTER__REQUIRE(err, datum != NULL);
-    if (sinter_type_is_nested(type)) {
-        return refuse_nested(err, column, type);
+    if (sinter__type_without_values(type) != NULL) {
+        return refuse_values(err, column, sinter__type_without_values(type));
     }
     if (!datum->is_null) {
         return sinter__datum_check_range(type, column, datum, err);
@@ -266,6 +289,29 @@ parse_bytes(const sinter_column *column, sinter_bytes text, bool hex, sinter_tex
     return check_length(&column->type, column->name, out, err);
 }
 
+/* A nested value from its JSON, put behind what `scratch` holds. */
+static sinter_status
+parse_nested(const sinter_column *column, sinter_bytes text, uint32_t flags, sinter_text *scratch,
+             sinter_datum *out, sinter_error *err)
+{
+    sinter__arena arena = {.env = NULL};
+    size_t begin = 0;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, scratch != NULL && scratch->env != NULL);
+    arena.env = scratch->env;
+    begin = scratch->size;
+    SINTER__TRY(sinter__json_nested_parse(&arena, column, text, flags, out, err));
+    if (out->is_null) {
+        SINTER__TRY(refuse(err, SINTER_E_INVALID, column->name, "null is no value"));
+    }
+    SINTER__TRY(sinter_text_append(scratch, out->as.bytes.data, out->as.bytes.size, err));
+    out->as.bytes.data = (const uint8_t *)scratch->data + begin;
+out:
+    sinter__arena_fini(&arena);
+    return st;
+}
+
 /* Everything that is no string. False: no such value; `range` says it is one, but too large. */
 static bool
 parse_scalar(const sinter_type *type, sinter_bytes text, sinter_datum *out, bool *range_out)
@@ -318,8 +364,11 @@ sinter_datum_parse(const sinter_column *column, sinter_bytes text, uint32_t flag
     SINTER__REQUIRE(err, text.data != NULL || text.size == 0);
     type = &column->type;
     memset(out, 0, sizeof *out);
+    if (sinter__type_without_values(type) != NULL) {
+        return refuse_values(err, column->name, sinter__type_without_values(type));
+    }
     if (sinter_type_is_nested(type)) {
-        return refuse_nested(err, column->name, type);
+        return parse_nested(column, text, flags, scratch, out, err);
     }
     if (sinter__type_is_bytes(type)) {
         const bool hex = !sinter__type_is_string(type) || (flags & SINTER_PRINT_HEX_STRINGS) != 0;
@@ -401,11 +450,14 @@ sinter_datum_print_text(const sinter_type *type, const sinter_datum *datum, uint
     char scalar[SCALAR_TEXT_MAX];
 
     SINTER__REQUIRE(err, type != NULL && datum != NULL && out != NULL);
-    if (sinter_type_is_nested(type)) {
-        return refuse_nested(err, NULL, type);
+    if (sinter__type_without_values(type) != NULL) {
+        return refuse_values(err, NULL, sinter__type_without_values(type));
     }
     if (datum->is_null) {
         return sinter__text_puts(out, "null", err);
+    }
+    if (sinter_type_is_nested(type)) {
+        return sinter__nested_print(type, datum->as.bytes, flags, out, err);
     }
     /* Aggregation may leave a DECIMAL with more digits than declared: it prints all the same. */
     if (!sinter__type_is_bytes(type) && type->id != SINTER_TYPE_DECIMAL) {

@@ -204,13 +204,9 @@ same_columns(const sinter_row_type *a, const sinter_row_type *b)
         return false;
     }
     for (size_t i = 0; i < sinter_row_type_count(a); i++) {
-        char a_text[SINTER_TYPE_TEXT_MAX];
-        char b_text[SINTER_TYPE_TEXT_MAX];
-
-        sinter_type_print(sinter_row_type_column_type(a, i), a_text);
-        sinter_type_print(sinter_row_type_column_type(b, i), b_text);
         if (strcmp(sinter_row_type_column_name(a, i), sinter_row_type_column_name(b, i)) != 0 ||
-            strcmp(a_text, b_text) != 0) {
+            !sinter_type_equal(sinter_row_type_column_type(a, i),
+                               sinter_row_type_column_type(b, i))) {
             return false;
         }
     }

@@ -116,7 +116,7 @@ prepare(sinter_ingest *ingest, const sinter_ingest_options *options, sinter_erro
         return SINTER__ERR_AT(err, SINTER_E_INVALID, ingest->catalog->path, -1,
                               "the catalog has no row type, so rows can't be written to it");
     }
-    SINTER__CHECK(sinter__row_type_check_atomic(ingest->row_type, err));
+    SINTER__CHECK(sinter__row_type_check_values(ingest->row_type, err));
     SINTER__CHECK(sinter_key_codec_of_row_type(env, ingest->row_type, &ingest->codec, err));
     ingest->key_columns = sinter_row_type_keys(ingest->row_type, &ingest->key_count);
     SINTER__CHECK(SINTER__NEW(env, ingest->key_values, ingest->key_count, err));

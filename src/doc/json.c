@@ -171,6 +171,7 @@ check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums,
              size_t *number_max_out, sinter_error *err)
 {
     char path[SINTER__JSON_PATH_MAX];
+    char what[48];
     sinter__json_walk w;
     sinter__json_event event;
 
@@ -180,8 +181,11 @@ check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums,
                               (unsigned long long)SINTER_DOC_BYTES_MAX);
     }
     sinter__json_walk_init(&w, source->text,
-                           (flags & SINTER__JSON_LIMIT_64M) != 0 ? SINTER_DOC_BYTES_MAX
-                                                                 : SINTER_DOC_STRING_BYTES_MAX);
+                           (flags & SINTER__JSON_ROW) != 0 ? SINTER_DOC_BYTES_MAX
+                                                           : SINTER_DOC_STRING_BYTES_MAX);
+    if ((flags & (SINTER__JSON_ROW | SINTER__JSON_TYPES)) == 0) {
+        w.depth_max = SINTER_DOC_NESTING_MAX;
+    }
     for (event = sinter__json_walk_next(&w); event == SINTER__JSON_VALUE;
          event = sinter__json_walk_next(&w)) {
         if (w.text.data[w.at] != '"') {
@@ -202,9 +206,9 @@ check_limits(const sinter__json_source *source, uint32_t flags, json_sums *sums,
         return SINTER_OK;
     }
     (void)sinter__json_walk_path(&w, path);
-    return fail_at(
-        source, SINTER_E_TOO_LARGE, w.at, path,
-        event == SINTER__JSON_TOO_DEEP ? "nested deeper than 32" : "a string above 16 MiB", err);
+    (void)snprintf(what, sizeof what, "nested deeper than %zu", w.depth_max);
+    return fail_at(source, SINTER_E_TOO_LARGE, w.at, path,
+                   event == SINTER__JSON_TOO_DEEP ? what : "a string above 16 MiB", err);
 }
 
 static bool

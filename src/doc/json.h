@@ -21,7 +21,9 @@ typedef struct sinter__json_source {
 /** Which texts are taken. */
 enum {
     SINTER__JSON_ALLOW_NUL = 1u << 0, /* "\u0000" in strings */
-    SINTER__JSON_LIMIT_64M = 1u << 1  /* a row: strings up to the size of the text */
+    SINTER__JSON_ROW = 1u << 1,       /* a row: strings up to the size of the text, as deep as its
+                                         values may be */
+    SINTER__JSON_TYPES = 1u << 2      /* a row type or schema: as deep as its types may be */
 };
 
 /**
@@ -40,11 +42,6 @@ sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **ou
  *  there is none. */
 size_t
 sinter__json_locate(sinter_bytes text, const char *path);
-
-/** Offset of the value of the root object's member number `index`; the text's size if there is
- * none. Members are counted as jansson gives them out: as they stand in the text. */
-size_t
-sinter__json_member_value(sinter_bytes text, size_t index);
 
 /** Length of the scalar token at `offset`: a number, a word, a string with its quotes. */
 size_t

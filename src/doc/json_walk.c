@@ -91,9 +91,13 @@ sinter__json_token_size(sinter_bytes text, size_t offset)
 void
 sinter__json_walk_init(sinter__json_walk *w, sinter_bytes text, uint64_t string_max)
 {
-    memset(w, 0, sizeof *w);
     w->text = text;
+    w->at = 0;
+    w->depth = 0;
+    w->depth_max = SINTER__JSON_DEPTH_MAX;
+    w->expects_name = false;
     w->string_max = string_max;
+    w->string_bytes = 0;
 }
 
 /* Step over punctuation; true while `at` was no value. */
@@ -154,7 +158,7 @@ sinter__json_walk_next(sinter__json_walk *w)
                 continue;
             }
         }
-        if ((byte == '{' || byte == '[') && w->depth >= SINTER_DOC_NESTING_MAX) {
+        if ((byte == '{' || byte == '[') && w->depth >= w->depth_max) {
             return SINTER__JSON_TOO_DEEP;
         }
         return SINTER__JSON_VALUE;
@@ -216,21 +220,6 @@ sinter__json_locate(sinter_bytes text, const char *path)
     sinter__json_walk_init(&w, text, UINT64_MAX);
     while (sinter__json_walk_next(&w) == SINTER__JSON_VALUE) {
         if (sinter__json_walk_path(&w, here) && strcmp(here, path) == 0) {
-            return w.at;
-        }
-        sinter__json_walk_enter(&w);
-    }
-    return text.size;
-}
-
-size_t
-sinter__json_member_value(sinter_bytes text, size_t index)
-{
-    sinter__json_walk w;
-
-    sinter__json_walk_init(&w, text, UINT64_MAX);
-    while (sinter__json_walk_next(&w) == SINTER__JSON_VALUE) {
-        if (w.depth == 1 && w.frames[0].is_object && w.frames[0].index == index) {
             return w.at;
         }
         sinter__json_walk_enter(&w);

@@ -7,7 +7,9 @@
 #include "doc/json.h"
 #include "sinter/doc.h"
 
-enum { SINTER__JSON_DEPTH_MAX = SINTER_DOC_NESTING_MAX + 1 };
+/** Brackets in brackets at most, in any text: a ROW in a type is three deep, a MAP in a value two.
+ *  Documents have SINTER_DOC_NESTING_MAX. */
+enum { SINTER__JSON_DEPTH_MAX = 4 * SINTER_TYPE_DEPTH_MAX };
 
 /** An open bracket: for an object the member last named, for an array the position. */
 typedef struct sinter__json_frame {
@@ -28,6 +30,7 @@ typedef struct sinter__json_walk {
     sinter_bytes text;
     size_t at;
     size_t depth;
+    size_t depth_max;      /* deeper is refused; SINTER__JSON_DEPTH_MAX at first */
     bool expects_name;     /* the next string names a member */
     uint64_t string_max;   /* longest string taken */
     uint64_t string_bytes; /* of names and strings passed so far, escapes resolved */

@@ -29,7 +29,7 @@ struct sinter_key_codec {
 static sinter_status
 check_key_type(const sinter_type *type, size_t index, sinter_error *err)
 {
-    if (sinter_type_is_nested(type)) {
+    if (type->id >= SINTER_TYPE_ARRAY) {
         return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "key column %zu: type %s can't be a key",
                            index + 1, sinter_type_name(type->id));
     }

@@ -340,7 +340,7 @@ put_types(sinter__doc_writer *writer, json_t *root, const sinter_sst_properties 
         const sinter__json_source source = {
             .text = {(const uint8_t *)found->row_type, strlen(found->row_type)}};
 
-        if (sinter__json_load(&source, 0, &row_type, NULL) == SINTER_E_NOMEM) {
+        if (sinter__json_load(&source, SINTER__JSON_TYPES, &row_type, NULL) == SINTER_E_NOMEM) {
             writer->status = SINTER_E_NOMEM;
         }
     }

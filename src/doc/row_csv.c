@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "doc/json_value.h"
 #include "doc/row_reader.h"
 #include "doc/text.h"
 #include "doc/type.h"
@@ -257,6 +258,10 @@ take_cell(sinter_row_reader *reader, size_t position, const sinter__csv_field *f
         !sinter__utf8_is_valid(field->text)) {
         return SINTER__ERR(err, SINTER_E_INVALID, "column \"%.100s\": not valid UTF-8",
                            column.name);
+    }
+    if (sinter_type_is_nested(&column.type)) {
+        return sinter__json_nested_parse(&reader->arena, &column, field->text, reader->flags,
+                                         &reader->values[position], err);
     }
     return sinter_datum_parse(&column, field->text, reader->flags, &reader->scratch,
                               &reader->values[position], err);

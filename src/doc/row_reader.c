@@ -33,13 +33,14 @@ sinter_row_reader_create(const sinter_env *env, const sinter_row_type *row_type,
     SINTER__CHECK(sinter__struct_load(&options, sizeof options, given, "sinter_row_options", err));
     SINTER__REQUIRE(err, options.format >= SINTER_ROW_FORMAT_JSON &&
                              options.format <= SINTER_ROW_FORMAT_TSV);
-    SINTER__CHECK(sinter__row_type_check_atomic(row_type, err));
+    SINTER__CHECK(sinter__row_type_check_values(row_type, err));
     SINTER__TRY(SINTER__NEW(env, made, 1, err));
     made->env = env;
     made->row_type = row_type;
     made->format = options.format;
     made->flags = options.flags;
     made->line = 1;
+    made->arena.env = env;
     sinter_text_init(env, &made->buffer);
     sinter_text_init(env, &made->scratch);
     sinter_text_init(env, &made->quoted);
@@ -63,6 +64,7 @@ sinter_row_reader_destroy(sinter_row_reader *reader)
     sinter__free(reader->env, reader->fields);
     sinter__free(reader->env, reader->values);
     sinter_text_fini(&reader->quoted);
+    sinter__arena_fini(&reader->arena);
     sinter_text_fini(&reader->scratch);
     sinter_text_fini(&reader->buffer);
     sinter__free(reader->env, reader->source);
@@ -109,6 +111,7 @@ sinter_row_reader_next(sinter_row_reader *reader, sinter_row_values *out, sinter
     json_decref(reader->json);
     reader->json = NULL;
     sinter_text_reset(&reader->scratch);
+    sinter__arena_fini(&reader->arena);
     SINTER__CHECK(reader->format == SINTER_ROW_FORMAT_JSON
                       ? sinter__row_json_next(reader, &row, err)
                       : sinter__row_csv_next(reader, &row, err));
@@ -191,8 +194,7 @@ json_columns(sinter_bytes line, sinter_status (*each)(void *ctx, const char *nam
     void *member = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__TRY(
-        sinter__json_load(&source, SINTER__JSON_ALLOW_NUL | SINTER__JSON_LIMIT_64M, &row, err));
+    SINTER__TRY(sinter__json_load(&source, SINTER__JSON_ALLOW_NUL | SINTER__JSON_ROW, &row, err));
     if (!json_is_object(row)) {
         SINTER__FAIL(err, SINTER_E_INVALID, "line 1: an object expected");
     }

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "base/arena.h"
 #include "sinter/rows.h"
 
 /** Where the search for the end of a CSV record stands. */
@@ -36,6 +37,7 @@ struct sinter_row_reader {
     bool ended;           /* no more text will come */
     sinter_datum *values; /* one per column */
     sinter_text scratch;  /* bytes of hex text */
+    sinter__arena arena;  /* nested values of the row at hand */
     json_t *json;         /* the row at hand; strings of `values` lie in it */
     sinter_text quoted;   /* a JSON row whose numbers were put in quotes */
     sinter__csv_state csv_state;

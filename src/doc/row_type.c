@@ -6,24 +6,14 @@
 
 #include "base/alloc.h"
 #include "base/load.h"
-#include "doc/doc_read.h"
-#include "doc/doc_write.h"
-#include "doc/type.h"
+#include "doc/type_parts.h"
 
 enum { COLUMNS_MAX = 65536 };
-
-/* A column; `nested` is the JSON of a type that is more than a text. */
-typedef struct column {
-    const char *name;
-    int64_t id;
-    sinter_type type;
-    json_t *nested;
-} column;
 
 struct sinter_row_type {
     const sinter_env *env;
     sinter__arena arena;
-    column *columns;
+    sinter_field *columns;
     size_t count;
     size_t *by_name; /* positions sorted by name */
     size_t *keys;
@@ -60,9 +50,6 @@ sinter_row_type_destroy(sinter_row_type *row_type)
 {
     if (row_type == NULL) {
         return;
-    }
-    for (size_t i = 0; row_type->columns != NULL && i < row_type->count; i++) {
-        json_decref(row_type->columns[i].nested);
     }
     sinter_text_fini(&row_type->json);
     sinter__free(row_type->env, row_type->keys);
@@ -142,7 +129,7 @@ find_key(sinter_row_type *row_type, size_t index, const char *name, sinter_error
     return SINTER_OK;
 }
 
-/* Names are there: sort them, find the keys, print the canonical JSON. */
+/* Names are there: sort them, find the keys, give ids to columns and fields without one. */
 static sinter_status
 complete(sinter_row_type *row_type, const char *const *keys, sinter_error *err)
 {
@@ -159,33 +146,26 @@ complete(sinter_row_type *row_type, const char *const *keys, sinter_error *err)
     for (size_t i = 0; keys != NULL && i < row_type->key_count; i++) {
         SINTER__CHECK(find_key(row_type, i, keys[i], err));
     }
-    return SINTER_OK;
+    return sinter__fields_assign_ids(
+        &row_type->arena, row_type->columns, row_type->count,
+        sinter__fields_highest_id(row_type->columns, row_type->count) + 1, err);
 }
 
+/* `fields`: the columns as they were read, NULL: they were not. */
 static sinter_status
-print_json(sinter_row_type *row_type, sinter_error *err)
+print_json(sinter_row_type *row_type, const json_t *fields, sinter_error *err)
 {
     sinter__doc_writer writer;
     json_t *root = NULL;
-    json_t *fields = NULL;
-    char text[SINTER_TYPE_TEXT_MAX];
+    json_t *array = NULL;
 
     sinter__doc_writer_init(&writer);
     root = sinter__doc_new_object(&writer);
     sinter__doc_put_string(&writer, root, "type", "ROW");
-    fields = sinter__doc_put_array(&writer, root, "fields");
+    array = sinter__doc_put_array(&writer, root, "fields");
     for (size_t i = 0; i < row_type->count; i++) {
-        const column *c = &row_type->columns[i];
-        json_t *field = sinter__doc_append_object(&writer, fields);
-
-        sinter__doc_put_integer(&writer, field, "id", c->id);
-        sinter__doc_put_string(&writer, field, "name", c->name);
-        if (c->nested != NULL) {
-            sinter__doc_put(&writer, field, "type", json_incref(c->nested));
-        } else {
-            sinter_type_print(&c->type, text);
-            sinter__doc_put_string(&writer, field, "type", text);
-        }
+        sinter__field_put_json(&writer, sinter__doc_append_object(&writer, array),
+                               &row_type->columns[i], json_array_get(fields, i));
     }
     if (row_type->key_count > 0) {
         json_t *keys = sinter__doc_put_array(&writer, root, "primaryKeys");
@@ -198,40 +178,45 @@ print_json(sinter_row_type *row_type, sinter_error *err)
 }
 
 static sinter_status
-copy_column(sinter_row_type *row_type, size_t index, const sinter_column *given, sinter_error *err)
+copy_column(sinter_row_type *row_type, size_t index, const sinter_field *given, sinter_error *err)
 {
-    column *to = &row_type->columns[index];
+    sinter_status st = SINTER_OK;
 
-    if (given->name == NULL || given->type.id < 0 || sinter_type_is_nested(&given->type)) {
-        return SINTER__ERR(err, SINTER_E_INVALID, "column %zu has no name or no atomic type",
-                           index + 1);
+    if (given->name == NULL || given->type.id < 0 || given->type.id > SINTER_TYPE_BLOB) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "column %zu has no name or no type", index + 1);
     }
-    to->type = given->type;
-    to->id = (int64_t)index;
-    return sinter__arena_strdup(&row_type->arena, given->name, &to->name, err);
+    st = sinter__field_copy(&row_type->arena, given, &row_type->columns[index], err);
+    if (st == SINTER_E_INVALID) {
+        sinter__fail_context(err, "column \"%.100s\"", given->name);
+    }
+    return st;
 }
 
-sinter_status
-sinter_row_type_create(const sinter_env *env, const sinter_row_layout *given, sinter_row_type **out,
-                       sinter_error *err)
+/* Make a row type of `columns`, or of what a layout names. */
+static sinter_status
+create(const sinter_env *env, const sinter_row_layout *layout, const sinter_field *columns,
+       sinter_row_type **out, sinter_error *err)
 {
-    sinter_row_layout layout = {.struct_size = (uint32_t)sizeof layout};
     sinter_row_type *made = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__REQUIRE(err, env != NULL && out != NULL);
-    *out = NULL;
-    SINTER__REQUIRE(err, given != NULL);
-    SINTER__CHECK(sinter__struct_load(&layout, sizeof layout, given, "sinter_row_layout", err));
-    SINTER__REQUIRE(err, layout.columns != NULL && layout.count > 0);
-    SINTER__REQUIRE(err, layout.count <= COLUMNS_MAX && layout.key_count <= layout.count);
-    SINTER__REQUIRE(err, layout.keys != NULL || layout.key_count == 0);
-    SINTER__TRY(row_type_alloc(env, layout.count, layout.key_count, &made, err));
-    for (size_t i = 0; i < layout.count; i++) {
-        SINTER__TRY(copy_column(made, i, &layout.columns[i], err));
+    SINTER__REQUIRE(err, layout->count <= COLUMNS_MAX && layout->key_count <= layout->count);
+    SINTER__REQUIRE(err, layout->keys != NULL || layout->key_count == 0);
+    SINTER__TRY(row_type_alloc(env, layout->count, layout->key_count, &made, err));
+    assert(columns != NULL || layout->columns != NULL);
+    for (size_t i = 0; i < layout->count; i++) {
+        sinter_field column = {.id = -1};
+
+        if (columns != NULL) {
+            column = columns[i];
+        } else {
+            column.name = layout->columns[i].name;
+            column.type = layout->columns[i].type;
+        }
+        SINTER__TRY(copy_column(made, i, &column, err));
     }
-    SINTER__TRY(complete(made, layout.keys, err));
-    SINTER__TRY(print_json(made, err));
+    SINTER__TRY(complete(made, layout->keys, err));
+    SINTER__TRY(print_json(made, NULL, err));
     *out = made;
     made = NULL;
 out:
@@ -239,47 +224,32 @@ out:
     return st;
 }
 
-/* A type that is an object: its "type" names the kind, the rest is kept as it is. */
-static sinter_status
-parse_nested(const sinter__doc_object *field, const json_t *value, column *out, sinter_error *err)
+sinter_status
+sinter_row_type_create(const sinter_env *env, const sinter_row_layout *given, sinter_row_type **out,
+                       sinter_error *err)
 {
-    const json_t *kind = json_object_get(value, "type");
-    sinter_status st = SINTER_E_INVALID;
+    sinter_row_layout layout = {.struct_size = (uint32_t)sizeof layout};
 
-    if (json_is_string(kind)) {
-        st = sinter_type_parse(json_string_value(kind), &out->type, NULL);
-    }
-    if (st != SINTER_OK || !sinter_type_is_nested(&out->type)) {
-        return sinter__doc_fail(field, SINTER_E_INVALID, "type", "no nested type", err);
-    }
-    out->nested = json_deep_copy(value);
-    return out->nested != NULL ? SINTER_OK
-                               : SINTER__ERR(err, SINTER_E_NOMEM, "no memory for a nested type");
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, given != NULL);
+    SINTER__CHECK(sinter__struct_load(&layout, sizeof layout, given, "sinter_row_layout", err));
+    SINTER__REQUIRE(err, layout.columns != NULL && layout.count > 0);
+    return create(env, &layout, NULL, out, err);
 }
 
-static sinter_status
-parse_field(const sinter__doc_object *field, size_t index, column *out, sinter_error *err)
+sinter_status
+sinter_row_type_of_type(const sinter_env *env, const sinter_type *type, const char *const *keys,
+                        size_t key_count, sinter_row_type **out, sinter_error *err)
 {
-    const json_t *type = NULL;
-    bool has_id = false;
+    sinter_row_layout layout = {.keys = keys, .key_count = key_count};
 
-    SINTER__CHECK(sinter__doc_string(field, "name", SINTER__DOC_NEEDED, &out->name, err));
-    out->id = (int64_t)index;
-    SINTER__CHECK(sinter__doc_integer(field, "id", (sinter__doc_range){0, INT32_MAX}, &has_id,
-                                      &out->id, err));
-    SINTER__CHECK(sinter__doc_member(field, "type", SINTER__DOC_NEEDED, &type, err));
-    if (json_is_object(type)) {
-        return parse_nested(field, type, out, err);
-    }
-    if (!json_is_string(type)) {
-        return sinter__doc_fail(field, SINTER_E_INVALID, "type", "a type text expected", err);
-    }
-    sinter_error detail = SINTER_ERROR_INIT;
-
-    if (sinter_type_parse(json_string_value(type), &out->type, &detail) != SINTER_OK) {
-        return sinter__doc_fail(field, SINTER_E_INVALID, "type", detail.text, err);
-    }
-    return SINTER_OK;
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, type != NULL && type->id == SINTER_TYPE_ROW);
+    SINTER__REQUIRE(err, type->parts != NULL && type->parts->count > 0);
+    layout.count = type->parts->count;
+    return create(env, &layout, type->parts->fields, out, err);
 }
 
 sinter_status
@@ -313,10 +283,10 @@ sinter__row_type_from_json(const sinter_env *env, const sinter__doc_object *obje
 
         SINTER__TRY(sinter__doc_element(&root, name, fields, i, &field, err));
         field.arena = &made->arena;
-        SINTER__TRY(parse_field(&field, i, &made->columns[i], err));
+        SINTER__TRY(sinter__field_from_json(&field, &made->columns[i], err));
     }
     SINTER__TRY(complete(made, keys, err));
-    SINTER__TRY(print_json(made, err));
+    SINTER__TRY(print_json(made, fields, err));
     *out = made;
     made = NULL;
 out:
@@ -337,7 +307,7 @@ sinter_row_type_parse(const sinter_env *env, const char *json, size_t size, sint
     SINTER__REQUIRE(err, env != NULL && out != NULL);
     *out = NULL;
     SINTER__REQUIRE(err, json != NULL || size == 0);
-    SINTER__TRY(sinter__json_load(&source, 0, &value, err));
+    SINTER__TRY(sinter__json_load(&source, SINTER__JSON_TYPES, &value, err));
     root.json = value;
     SINTER__TRY(sinter__row_type_from_json(env, &root, out, err));
 out:
@@ -374,6 +344,12 @@ sinter_row_type_column_type(const sinter_row_type *row_type, size_t index)
     return &row_type->columns[index].type;
 }
 
+const sinter_field *
+sinter_row_type_fields(const sinter_row_type *row_type)
+{
+    return row_type->columns;
+}
+
 int64_t
 sinter_row_type_column_id(const sinter_row_type *row_type, size_t index)
 {
@@ -400,13 +376,15 @@ sinter__row_type_is_key(const sinter_row_type *row_type, size_t index)
 }
 
 sinter_status
-sinter__row_type_check_atomic(const sinter_row_type *row_type, sinter_error *err)
+sinter__row_type_check_values(const sinter_row_type *row_type, sinter_error *err)
 {
     for (size_t i = 0; i < row_type->count; i++) {
-        if (sinter_type_is_nested(&row_type->columns[i].type)) {
-            return SINTER__ERR(
-                err, SINTER_E_UNSUPPORTED, "column \"%.100s\": values of type %s are not supported",
-                row_type->columns[i].name, sinter_type_name(row_type->columns[i].type.id));
+        const sinter_type *refused = sinter__type_without_values(&row_type->columns[i].type);
+
+        if (refused != NULL) {
+            return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                               "column \"%.100s\": values of type %s are not supported",
+                               row_type->columns[i].name, sinter_type_name(refused->id));
         }
     }
     return SINTER_OK;

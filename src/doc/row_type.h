@@ -15,8 +15,9 @@ sinter__row_type_from_json(const sinter_env *env, const sinter__doc_object *obje
 bool
 sinter__row_type_is_key(const sinter_row_type *row_type, size_t index);
 
-/** Refuse nested columns by name: what rows are made of must be atomic. */
+/** Refuse by name columns whose values can't be read or written: VARIANT, BLOB and what holds
+ *  them. */
 sinter_status
-sinter__row_type_check_atomic(const sinter_row_type *row_type, sinter_error *err);
+sinter__row_type_check_values(const sinter_row_type *row_type, sinter_error *err);
 
 #endif

@@ -15,6 +15,10 @@ sinter__type_is_compact(const sinter_type *type);
 bool
 sinter__type_is_bytes(const sinter_type *type);
 
+/** VARIANT, BLOB, or a nested type whose parts are not known, in this type or as it; else NULL. */
+const sinter_type *
+sinter__type_without_values(const sinter_type *type);
+
 /** CHAR or VARCHAR? */
 static inline bool
 sinter__type_is_string(const sinter_type *type)

@@ -25,7 +25,7 @@ sinter__json_file_open(const char *path, sinter_bytes text, sinter__arena *arena
     sinter_status st = SINTER_OK;
 
     *out = (sinter__json_file){.source = {.name = path, .text = text}};
-    st = sinter__json_load(&out->source, 0, &out->json, err);
+    st = sinter__json_load(&out->source, SINTER__JSON_TYPES, &out->json, err);
     if (st != SINTER_OK) {
         return sinter__json_file_status(st, path, err);
     }

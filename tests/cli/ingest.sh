@@ -117,3 +117,20 @@ same "$(view multi)" '{"a":-1,"b":"w","v":"3"}
 printf 'a,b,v\n,x,1\n' >null.csv
 s 3 ingest multi null.csv
 has "$err" "a"
+
+# nested columns: JSON in lines and in cells; never a key
+printf '{"id":1,"l":[1,null],"m":[["b",1],["a",2]],"r":{"x":1.50}}\n{"id":2}\n' >nested.jsonl
+s 0 ingest nested nested.jsonl --key id:INT \
+  --types 'l:ARRAY<INT>,m:MAP<STRING, INT>,r:ROW<x DECIMAL(5, 2), y BYTES>'
+nested_rows='{"id":1,"l":[1,null],"m":[["a",2],["b",1]],"r":{"x":"1.50","y":null}}
+{"id":2,"l":null,"m":null,"r":null}'
+same "$(view nested)" "$nested_rows"
+s 0 scan nested --format csv
+printf '%s\n' "$out" >nested.csv
+s 0 ingest cells nested.csv --key id:INT \
+  --types 'l:ARRAY<INT>,m:MAP<STRING, INT>,r:ROW<x DECIMAL(5, 2), y BYTES>'
+same "$(view cells)" "$nested_rows"
+s 2 ingest nested nested.csv --types 'l:ARRAY<BIGINT>'
+has "$err" "is ARRAY<INT> in the catalog of nested, not ARRAY<BIGINT>"
+s 3 ingest keyed nested.csv --key 'l:ARRAY<INT>'
+has "$err" "ARRAY can't be a key"

@@ -17,7 +17,9 @@ static const char schema[] =
     "{\"name\":\"m\",\"type\":\"TIME(3)\"},{\"name\":\"p\",\"type\":\"TIMESTAMP(9)\"},"
     "{\"name\":\"z\",\"type\":\"TIMESTAMP(3) WITH LOCAL TIME ZONE\"},"
     "{\"name\":\"s\",\"type\":\"STRING\"},{\"name\":\"c\",\"type\":\"VARCHAR(3)\"},"
-    "{\"name\":\"b\",\"type\":\"BYTES\"}]";
+    "{\"name\":\"b\",\"type\":\"BYTES\"},"
+    "{\"name\":\"n\",\"type\":\"ARRAY<MAP<STRING, DOUBLE>>\"},"
+    "{\"name\":\"r\",\"type\":\"ROW<q DECIMAL(20, 3), w BYTES, e MULTISET<FLOAT>>\"}]";
 
 /* Read rows until a fault or the end; print those taken. */
 static sinter_status

@@ -10,6 +10,26 @@
 
 enum { TEXT_MAX = 256 };
 
+/* With its parts it prints to a text that makes an equal type. */
+static void
+try_parts(const char *text)
+{
+    sinter_type *type = NULL;
+    sinter_type *again = NULL;
+    sinter_text printed;
+
+    sinter_text_init(sinter_env_default(), &printed);
+    if (sinter_type_create(sinter_env_default(), text, &type, NULL) == SINTER_OK &&
+        (sinter_type_print_full(type, &printed, NULL) != SINTER_OK ||
+         sinter_type_create(sinter_env_default(), printed.data, &again, NULL) != SINTER_OK ||
+         !sinter_type_equal(type, again))) {
+        abort();
+    }
+    sinter_type_destroy(again);
+    sinter_type_destroy(type);
+    sinter_text_fini(&printed);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -29,5 +49,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         again.scale != type.scale) {
         abort();
     }
+    try_parts(text);
     return 0;
 }

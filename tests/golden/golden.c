@@ -32,6 +32,10 @@ golden_run(const char *file_name, golden_case run)
 
     (void)snprintf(path, sizeof path, "%s/%s", golden_dir(), file_name);
     file = fopen(path, "r");
+    if (file == NULL) { /* vectors of this tree alone */
+        (void)snprintf(path, sizeof path, "%s/%s", SINTER_GOLDEN_SAMPLE, file_name);
+        file = fopen(path, "r");
+    }
     cr_assert_not_null(file, "%s can't be read", path);
     while (getline(&line, &capacity, file) > 0) {
         json_error_t error;
@@ -42,7 +46,7 @@ golden_run(const char *file_name, golden_case run)
         }
         json = json_loads(line, JSON_REJECT_DUPLICATES, &error);
         cr_assert_not_null(json, "%s: case %zu: %s", path, cases + 1, error.text);
-        run(golden_text(json, "id"), json);
+        run(json_object_get(json, "id") == NULL ? "no id" : golden_text(json, "id"), json);
         json_decref(json);
         cases++;
     }

@@ -135,7 +135,7 @@ Test(doc_datum, characters_are_counted_not_bytes)
     cr_expect_eq(parse("CHAR(1)", "\xc3\xa9\xc3\xa9", 0, NULL, &datum, NULL), SINTER_E_INVALID);
 }
 
-Test(doc_datum, nested_types_are_refused_by_name)
+Test(doc_datum, nested_types_without_their_parts_are_refused_by_name)
 {
     const sinter_type type = case_parse_type("MULTISET<INT>");
     sinter_datum datum = {.is_null = true};

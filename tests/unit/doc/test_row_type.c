@@ -18,9 +18,9 @@ Test(doc_row_type, both_forms_are_taken_and_one_is_printed)
 {
     static const char *const forms[] = {
         "[{\"id\":7,\"name\":\"k\",\"type\":\"int not "
-        "null\"},{\"name\":\"v\",\"type\":\"STRING\"}]",
+        "null\"},{\"id\":1,\"name\":\"v\",\"type\":\"STRING\"}]",
         "{\"type\":\"ROW\",\"fields\":[{\"name\":\"k\",\"id\":\"7\",\"type\":\"INT NOT "
-        "NULL\",\"x\":1},"
+        "NULL\"},"
         "{\"name\":\"v\",\"type\":\"VARCHAR(2147483647)\",\"id\":1}]}",
     };
 
@@ -73,23 +73,102 @@ Test(doc_row_type, key_columns_travel_with_the_row_type)
     sinter_row_type_destroy(made);
 }
 
-Test(doc_row_type, nested_types_keep_their_json)
+Test(doc_row_type, nested_types_have_their_parts_and_nothing_is_dropped)
 {
-    const char *json = "{\"type\":\"ROW\",\"fields\":[{\"id\":0,\"name\":\"l\",\"type\":{\"type\":"
-                       "\"ARRAY NOT NULL\","
-                       "\"element\":\"INT\"}}]}";
+    const char *json =
+        "{\"type\":\"ROW\",\"fields\":[{\"id\":0,\"name\":\"l\",\"type\":{\"type\":\"ARRAY NOT "
+        "NULL\","
+        "\"element\":{\"type\":\"MAP\",\"key\":\"INT NOT NULL\",\"value\":{\"type\":\"MULTISET\","
+        "\"element\":\"DATE\"}},\"later\":[1]},\"description\":\"d\",\"defaultValue\":\"5\",\"x\":{"
+        "\"y\":null}},{\"id\":1,\"name\":\"r\",\"type\":{\"type\":\"ROW\",\"fields\":[{\"id\":9,"
+        "\"name\":"
+        "\"a\",\"type\":\"VARIANT\",\"description\":\"of a\",\"z\":true}]}}]}";
     sinter_row_type *row_type = NULL;
-    sinter_datum value = {.is_null = true};
+    sinter_row_type *copy = NULL;
+    const sinter_field *fields = NULL;
+    sinter_type row = {.id = SINTER_TYPE_ROW};
+    sinter_type_parts parts = {.count = 2};
     sinter_error err = SINTER_ERROR_INIT;
-    sinter_text row;
+    sinter_text text;
 
-    sinter_text_init(sinter_env_default(), &row);
+    sinter_text_init(sinter_env_default(), &text);
     cr_assert_eq(parse(json, &row_type, &err), SINTER_OK, "%s", err.text);
     cr_expect_str_eq(sinter_row_type_json(row_type), json);
-    cr_expect_eq(sinter_row_encode(row_type, &value, 0, &row, &err), SINTER_E_UNSUPPORTED);
-    cr_expect_str_eq(err.text, "column \"l\": values of type ARRAY are not supported");
-    sinter_text_fini(&row);
+    fields = sinter_row_type_fields(row_type);
+    cr_assert_eq(sinter_type_print_full(&fields[0].type, &text, NULL), SINTER_OK);
+    cr_expect_str_eq(text.data, "ARRAY<MAP<INT NOT NULL, MULTISET<DATE>>> NOT NULL");
+    cr_expect_str_eq(fields[0].description, "d");
+    cr_expect_str_eq(fields[0].default_value, "5");
+    cr_expect_eq(fields[1].type.parts->fields[0].id, 9);
+    cr_expect_str_eq(fields[1].type.parts->fields[0].description, "of a");
+    /* A copy has everything but what nobody knows. */
+    parts.fields = fields;
+    row.parts = &parts;
+    cr_assert_eq(sinter_row_type_of_type(sinter_env_default(), &row, NULL, 0, &copy, &err),
+                 SINTER_OK, "%s", err.text);
+    cr_expect(sinter_type_equal(&sinter_row_type_fields(copy)[0].type, &fields[0].type));
+    cr_expect(!sinter_type_equal(&sinter_row_type_fields(copy)[1].type, &fields[0].type));
+    cr_expect_not_null(strstr(sinter_row_type_json(copy),
+                              "\"description\":\"d\",\"defaultValue\":\"5\"},{\"id\":1"));
+    sinter_row_type_destroy(copy);
+    sinter_text_fini(&text);
     sinter_row_type_destroy(row_type);
+}
+
+Test(doc_row_type, ids_that_are_left_out_go_on_as_paimon_numbers_them)
+{
+    static const char *const cases[][2] = {
+        /* A column before its fields, a field after those in it. */
+        {"[{\"name\":\"a\",\"type\":\"INT\"},{\"name\":\"r\",\"type\":\"ROW<x INT, y ARRAY<ROW<z "
+         "DATE>>>\"},{\"name\":\"b\",\"type\":\"INT\"}]",
+         "{\"type\":\"ROW\",\"fields\":[{\"id\":0,\"name\":\"a\",\"type\":\"INT\"},{\"id\":1,"
+         "\"name\":"
+         "\"r\",\"type\":{\"type\":\"ROW\",\"fields\":[{\"id\":2,\"name\":\"x\",\"type\":\"INT\"},{"
+         "\"id\":4,\"name\":\"y\",\"type\":{\"type\":\"ARRAY\",\"element\":{\"type\":\"ROW\","
+         "\"fields\":[{\"id\":3,\"name\":\"z\",\"type\":\"DATE\"}]}}}]}},{\"id\":5,\"name\":\"b\","
+         "\"type\":\"INT\"}]}"},
+        {"[{\"id\":7,\"name\":\"a\",\"type\":\"INT\"},{\"name\":\"b\",\"type\":\"INT\"}]",
+         "{\"type\":\"ROW\",\"fields\":[{\"id\":7,\"name\":\"a\",\"type\":\"INT\"},{\"id\":8,"
+         "\"name\":"
+         "\"b\",\"type\":\"INT\"}]}"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_row_type *row_type = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+
+        cr_assert_eq(parse(cases[i][0], &row_type, &err), SINTER_OK, "%s", err.text);
+        cr_expect_str_eq(sinter_row_type_json(row_type), cases[i][1]);
+        sinter_row_type_destroy(row_type);
+    }
+}
+
+Test(doc_row_type, rows_in_rows_may_be_32_deep)
+{
+    char json[4096];
+    size_t at = 0;
+
+    for (size_t depth = 32; depth <= 33; depth++) {
+        sinter_row_type *row_type = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+
+        at = (size_t)snprintf(json, sizeof json, "[{\"name\":\"a\",\"type\":");
+        for (size_t i = 0; i < depth; i++) {
+            at += (size_t)snprintf(
+                json + at, sizeof json - at,
+                "{\"type\":\"ROW\",\"fields\":[{\"id\":%zu,\"name\":\"a\",\"type\":", i);
+        }
+        at += (size_t)snprintf(json + at, sizeof json - at, "\"INT\"");
+        for (size_t i = 0; i < depth; i++) {
+            at += (size_t)snprintf(json + at, sizeof json - at, "}]}");
+        }
+        (void)snprintf(json + at, sizeof json - at, "}]");
+        cr_expect_eq(parse(json, &row_type, &err), depth == 32 ? SINTER_OK : SINTER_E_INVALID, "%s",
+                     err.text);
+        cr_expect(depth == 32 || strstr(err.text, "a type nested deeper than 32") != NULL, "%s",
+                  err.text);
+        sinter_row_type_destroy(row_type);
+    }
 }
 
 Test(doc_row_type, faults_are_named_with_their_place)
@@ -109,6 +188,16 @@ Test(doc_row_type, faults_are_named_with_their_place)
         {"[{\"name\":\"a\",\"type\":7}]", "a type text expected"},
         {"[{\"name\":\"a\",\"type\":{\"type\":\"INT\"}}]", "no nested type"},
         {"[{\"name\":\"a\",\"type\":{}}]", "no nested type"},
+        {"[{\"name\":\"a\",\"type\":{\"type\":\"ARRAY\"}}]",
+         "member [0].type: member \"element\" is missing"},
+        {"[{\"name\":\"a\",\"type\":{\"type\":\"MAP\",\"key\":\"INTX\",\"value\":\"INT\"}}]",
+         "member [0].type.key: type \"INTX\""},
+        {"[{\"name\":\"a\",\"type\":{\"type\":\"ROW\",\"fields\":[{\"name\":\"b\",\"type\":7}]}}]",
+         "member [0].type.fields[0].type: a type text expected"},
+        {"[{\"name\":\"a\",\"type\":\"ARRAY\"}]", "type ARRAY lacks its parts"},
+        {"[{\"name\":\"a\",\"type\":\"ROW<b INT, b INT>\"}]",
+         "two fields of a ROW are named \"b\""},
+        {"[{\"name\":\"a\",\"description\":7,\"type\":\"INT\"}]", "a string expected"},
         {"[{\"name\":\"\",\"type\":\"INT\"}]", "column 1 has an empty name"},
         {"[{\"name\":\"a\",\"type\":\"INT\"},{\"name\":\"a\",\"type\":\"INT\"}]",
          "two columns are named \"a\""},
@@ -159,7 +248,8 @@ Test(doc_row_type, every_allocation_may_fail)
 {
     const char *json =
         "{\"fields\":[{\"name\":\"a\",\"type\":\"INT NOT NULL\"},{\"name\":\"b\","
-        "\"type\":{\"type\":\"ARRAY\",\"element\":\"INT\"}}],\"primaryKeys\":[\"a\"]}";
+        "\"type\":{\"type\":\"ARRAY\",\"element\":\"INT\"}},{\"name\":\"c\",\"type\":"
+        "\"ROW<x MAP<INT, INT> COMMENT 'c', `y` INT>\"}],\"primaryKeys\":[\"a\"]}";
     sinter_status st = SINTER_E_NOMEM;
 
     for (uint64_t n = 0; st != SINTER_OK; n++) {

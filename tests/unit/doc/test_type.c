@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "support/fault_alloc.h"
 
 TestSuite(doc_type, .timeout = 60);
 
@@ -92,6 +93,84 @@ Test(doc_type, what_is_no_type_is_refused_with_its_place)
                      cases[i].text);
         cr_expect_not_null(strstr(err.text, cases[i].says), "%s: %s", cases[i].text, err.text);
         cr_expect_eq(type.id, -7, "untouched");
+    }
+}
+
+Test(doc_type, nested_texts_have_one_canonical_form)
+{
+    static const char *const cases[][2] = {
+        {"array<int not null> not null", "ARRAY<INT NOT NULL> NOT NULL"},
+        {"MAP < STRING , ARRAY<INT> >", "MAP<STRING, ARRAY<INT>>"},
+        {"MULTISET<DECIMAL(5, 2)>", "MULTISET<DECIMAL(5, 2)>"},
+        {"ROW<a INT, b ROW<`c` STRING NOT NULL>>", "ROW<a INT, b ROW<c STRING NOT NULL>>"},
+        {"ROW(a INT, `b c` STRING)", "ROW<a INT, `b c` STRING>"},
+        {"ROW<`a``b` INT COMMENT 'it''s', c INT 'plain'>",
+         "ROW<`a``b` INT COMMENT 'it''s', c INT COMMENT 'plain'>"},
+        {"ROW<\xc3\xa9 INT>", "ROW<\xc3\xa9 INT>"},
+        {"ROW<array ARRAY<INT>>", "ROW<array ARRAY<INT>>"},
+        {"ROW<> NOT NULL", "ROW<> NOT NULL"},
+        {"ROW<v VARIANT, b BLOB>", "ROW<v VARIANT, b BLOB>"},
+        {"INT NOT NULL", "INT NOT NULL"},
+        {"MAP", "MAP"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_type *type = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+        sinter_text text;
+
+        sinter_text_init(sinter_env_default(), &text);
+        cr_assert_eq(sinter_type_create(sinter_env_default(), cases[i][0], &type, &err), SINTER_OK,
+                     "%s", err.text);
+        cr_assert_eq(sinter_type_print_full(type, &text, NULL), SINTER_OK);
+        cr_expect_str_eq(text.data, cases[i][1]);
+        sinter_text_fini(&text);
+        sinter_type_destroy(type);
+    }
+}
+
+Test(doc_type, nested_texts_are_refused_with_their_place)
+{
+    static const char *const cases[][2] = {
+        {"ARRAY<INTX>", "character 7: no type has this name"},
+        {"MAP<INT>", "character 8: \",\" is missing"},
+        {"MAP<INT, INT", "\">\" is missing"},
+        {"ROW<a>", "no type has this name"},
+        {"ROW<a INT b INT>", "\">\" is missing"},
+        {"ROW(a INT>", "\")\" is missing"},
+        {"ROW<INT>", "no type has this name"},
+        {"ROW<, a INT>", "the name of a field is missing"},
+        {"ROW<`a INT>", "the closing quote is missing"},
+        {"ROW<a INT COMMENT>", "a text in quotes is missing"},
+        {"ROW<a INT, a DATE>", "two fields of a ROW are named \"a\""},
+        {"ROW<`` INT>", "field 1 of a ROW has no name"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_type *type = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+
+        cr_expect_eq(sinter_type_create(sinter_env_default(), cases[i][0], &type, &err),
+                     SINTER_E_INVALID, "%s", cases[i][0]);
+        cr_expect_null(type);
+        cr_expect_not_null(strstr(err.text, cases[i][1]), "%s: %s", cases[i][0], err.text);
+    }
+}
+
+Test(doc_type, every_allocation_may_fail)
+{
+    static const char text[] = "ROW<a ARRAY<INT>, `b``` MAP<INT, MULTISET<INT>> COMMENT 'c'>";
+    sinter_status st = SINTER_E_NOMEM;
+
+    for (uint64_t n = 0; st != SINTER_OK; n++) {
+        sinter_type *type = NULL;
+        fault_alloc fault;
+
+        fault_alloc_init(&fault, n);
+        st = sinter_type_create(&fault.env, text, &type, NULL);
+        cr_assert(st == SINTER_OK || (st == SINTER_E_NOMEM && type == NULL));
+        sinter_type_destroy(type);
+        cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
     }
 }
 
