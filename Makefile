@@ -56,8 +56,9 @@ ci: ## every check, as .ci/run has it; expects the tools to be there
 	sh tools/ci.sh
 
 torture: ## the property tests at 50 times their size, faults at full width, long soaks, 500 kills
-	$(MAKE) all PRESET=dev
-	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/dev -L "property|fault|merge|compact" --timeout 36000
+	cmake --preset dev -B build/torture -DSINTER_TEST_TIMEOUT=36000
+	cmake --build build/torture -j $(JOBS)
+	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/torture -L "property|fault|merge|compact"
 	$(MAKE) soak
 
 soak: ## ten minutes of bench/soak under each sanitizer, on files and in memory, and 500 kills

@@ -49,7 +49,8 @@ function(sinter_library)
 endfunction()
 
 # sinter_test(sst_block test_block.c ...): a Criterion program that sees the inside of the library.
-# Runs under the label of its room (the part before the first "_") and, optionally, LABELS.
+# SINTER_TEST_TIMEOUT is instead of every test's own. Suites whose size SINTER_TEST_SCALE decides have
+# no timeout of Criterion's. Runs under the label of its room (the part before the first "_") and, optionally, LABELS.
 function(sinter_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ARGS" ${ARGN})
   add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
@@ -64,6 +65,9 @@ function(sinter_test name)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
+  endif()
+  if(SINTER_TEST_TIMEOUT)
+    set(arg_TIMEOUT ${SINTER_TEST_TIMEOUT})
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "unit;${room};${arg_LABELS}"
     TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${SINTER_TEST_ENVIRONMENT}")

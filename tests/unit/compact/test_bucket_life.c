@@ -8,8 +8,6 @@
 
 #include "world.h"
 
-TestSuite(compact_bucket_life, .timeout = 250);
-
 static const model_rules newest = {
     .engine = MODEL_DEDUPLICATE, .drop_delete = true, .has_ages = true};
 

@@ -10,8 +10,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_buffer_reader, .timeout = 60);
-
 /* Sorted rows of a buffer. */
 typedef struct rows {
     sinter__row_pages pages;

@@ -12,8 +12,6 @@
 #include "support/count_io.h"
 #include "support/fault_alloc.h"
 
-TestSuite(compact_flush, .timeout = 300);
-
 static sinter_status
 flush_kept(flush_bed *bed)
 {

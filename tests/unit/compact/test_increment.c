@@ -10,8 +10,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_increment, .timeout = 20);
-
 /* Names of files that went for good. */
 typedef struct gone_list {
     char names[8][32];

@@ -7,8 +7,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_levels, .timeout = 60);
-
 enum { NAMES_CHARS = 256 };
 
 static sinter_levels *

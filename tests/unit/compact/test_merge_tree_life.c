@@ -16,8 +16,6 @@
 #include "files.h"
 #include "support/tree_bed.h"
 
-TestSuite(compact_merge_tree_life, .timeout = 280);
-
 enum { TREES_MAX = 3, STEPS = 70, KEPT_MAX = 256, HELD_MAX = 4, PREPARED_MAX = 3 };
 
 /** Keeps what it is given until the seed says to run it. */

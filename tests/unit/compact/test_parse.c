@@ -7,8 +7,6 @@
 #include "files.h"
 #include "support/records.h"
 
-TestSuite(compact_parse, .timeout = 20);
-
 static void
 expect_bytes(const char *text, uint64_t expected)
 {

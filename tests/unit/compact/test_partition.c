@@ -7,7 +7,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_partition, .timeout = 60);
 TestSuite(field_faults, .timeout = 60);
 
 static sinter_partition *

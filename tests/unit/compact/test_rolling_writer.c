@@ -12,8 +12,6 @@
 #include "support/records.h"
 #include "world.h"
 
-TestSuite(compact_rolling_writer, .timeout = 20);
-
 /** What the stub format saw and does. Each row takes 10 bytes; blocks end every `block_rows`. */
 typedef struct stub {
     uint32_t block_rows;

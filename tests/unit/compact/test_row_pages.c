@@ -8,8 +8,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_row_pages, .timeout = 60);
-
 static sinter__new_row
 row_of(const char *key, const char *value, int64_t sequence)
 {

@@ -8,8 +8,6 @@
 #include "files.h"
 #include "support/records.h"
 
-TestSuite(compact_sorted_rows, .timeout = 120);
-
 enum { KEY_MAX = 300 };
 
 /* Shapes of keys: some are decided by few bytes, some by bytes far behind, some not at all. */

@@ -8,7 +8,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_strategy, .timeout = 60);
 TestSuite(field_faults, .timeout = 60);
 
 enum { RUNS_MAX = 64, NUM_LEVELS = 6 };

@@ -9,7 +9,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_task, .timeout = 60);
 TestSuite(field_faults, .timeout = 60);
 
 enum { MIB = 1 << 20, TEXT_MAX = 4096 };

@@ -5,7 +5,6 @@
 #include "support/fault_alloc.h"
 #include "support/records.h"
 
-TestSuite(compact_unit, .timeout = 60);
 TestSuite(field_faults, .timeout = 60);
 
 enum { MAX_LEVEL = 5 };

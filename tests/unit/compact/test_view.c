@@ -6,8 +6,6 @@
 #include "support/fault_alloc.h"
 #include "world.h"
 
-TestSuite(compact_view, .timeout = 100);
-
 static const test_record rows_a[] = {
     {.key = {(const uint8_t *)"a", 1}, .value = {(const uint8_t *)"1", 1}, .sequence = 1},
     {.key = {(const uint8_t *)"c", 1}, .value = {(const uint8_t *)"1", 1}, .sequence = 2},

@@ -8,8 +8,6 @@
 #include "merge_cases.h"
 #include "model/bucket.h"
 
-TestSuite(merge_formats, .timeout = 300);
-
 #define DIR "/b"
 
 /* One file as an input. */

@@ -8,8 +8,6 @@
 
 #include "merge_cases.h"
 
-TestSuite(merge_lone_input, .timeout = 300);
-
 static test_record
 put(const char *key, int64_t sequence, uint8_t kind)
 {

@@ -6,8 +6,6 @@
 #include "base/bytes.h"
 #include "merge_cases.h"
 
-TestSuite(merge_loser_tree, .timeout = 300);
-
 static test_record
 put(const char *key, int64_t sequence, uint8_t kind, const char *value, uint32_t origin)
 {

@@ -8,8 +8,6 @@
 #include "merge_cases.h"
 #include "support/fault_alloc.h"
 
-TestSuite(merge_merge, .timeout = 300);
-
 static const model_rules newest = {.engine = MODEL_DEDUPLICATE, .has_ages = true};
 
 /* Some runs that overlap, the same for the same seed. */

@@ -5,8 +5,6 @@
 
 #include "merge_cases.h"
 
-TestSuite(merge_merge_function, .timeout = 60);
-
 enum { VERSIONS_MAX = 5 };
 
 /* `count` versions of one key, oldest first, with the kinds that `number` says (two bits each). */

@@ -6,8 +6,6 @@
 
 #include "merge_cases.h"
 
-TestSuite(merge_min_heap, .timeout = 120);
-
 static void
 merge_min_heap(const test_runs *runs, const model_rules *rules, run_world *world, merged *out)
 {

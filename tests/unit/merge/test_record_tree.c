@@ -6,8 +6,6 @@
 
 #include "merge_cases.h"
 
-TestSuite(merge_record_tree, .timeout = 300);
-
 /* Runs in which only the position tells the versions of a key apart. */
 static void
 tie_runs(uint64_t number, size_t run_count, test_runs *out)

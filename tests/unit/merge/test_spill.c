@@ -11,8 +11,6 @@
 #include "support/count_io.h"
 #include "support/fault_alloc.h"
 
-TestSuite(merge_spill, .timeout = 400);
-
 #define SPILL_DIR "/spill"
 
 /* An environment of its own: files in memory, all of them counted, and a budget. */

@@ -5,8 +5,6 @@
 
 #include "merge_cases.h"
 
-TestSuite(merge_spill_plan, .timeout = 60);
-
 Test(merge_spill_plan, the_example_of_the_specification_spills_the_smallest_seven)
 {
     const uint64_t sizes[] = {50, 30, 10, 53, 10, 30, 40, 30, 40, 40, 30, 10, 10, 63};
