@@ -36,7 +36,7 @@ lint: all ## layers, exports, headers, documents, sizes, words, format, clang-ti
 	$(CTEST) --test-dir build/$(PRESET) -j $(JOBS) -L lint
 
 fmt: ## format all C files in place
-	git ls-files -z '*.c' '*.h' '*.cc' | xargs -0 clang-format -i
+	git ls-files -z '*.c' '*.h' '*.cc' '*.hh' | xargs -0 clang-format -i
 
 bench: ## build the benchmarks and run the first workload
 	$(MAKE) all PRESET=bench

@@ -8,7 +8,9 @@ mkdir -p dist
 git archive --format=tar.gz --prefix="sinter-$version/" -o "dist/sinter-$version.tar.gz" HEAD
 tar -tzf "dist/sinter-$version.tar.gz" "sinter-$version/CMakeLists.txt" >/dev/null
 
-cmake --preset release -B build/dist -DSINTER_BUILD_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr
+# No package of Debian's has Apache Arrow, which libsinter_columnar would depend on.
+cmake --preset release -B build/dist -DSINTER_BUILD_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+    -DSINTER_BUILD_COLUMNAR=OFF
 cmake --build build/dist -j "$(nproc)"
 (cd build/dist && cpack -G DEB -B "$PWD/../../dist")
 rm -rf dist/_CPack_Packages

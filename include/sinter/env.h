@@ -101,6 +101,10 @@ typedef struct sinter_env {
     sinter_memory *memory;           /* borrowed; NULL: no ceiling */
     const sinter_listener *listener; /* borrowed; NULL: nobody listens */
     uint64_t random_seed;            /* names of files; 0: from the system */
+    /** Path of libsinter_columnar, which reads and writes Parquet and ORC and is loaded when the
+     *  first such file comes; NULL: looked for beside this library, and where the system's loader
+     *  looks. Borrowed. */
+    const char *columnar_library;
 } sinter_env;
 
 /** Fill `env` with malloc, the posix io, the system's clocks and nothing else. Thread-safe. */

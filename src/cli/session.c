@@ -43,6 +43,7 @@ void
 cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
 {
     static const sinter_io_kind kinds[] = {SINTER_IO_AUTO, SINTER_IO_POSIX, SINTER_IO_URING};
+    const char *columnar = getenv("SINTER_COLUMNAR_LIBRARY");
 
     memset(session, 0, sizeof *session);
     session->verb = verb;
@@ -58,6 +59,7 @@ cli_session_init(cli *session, const cli_verb *verb, const cli_common *common)
     };
     sinter_env_init(&session->boot);
     session->boot.listener = &session->listener;
+    session->boot.columnar_library = columnar != NULL && columnar[0] != '\0' ? columnar : NULL;
 }
 
 static void

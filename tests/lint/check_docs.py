@@ -19,7 +19,7 @@ API = re.compile(r"^SINTER_API\b[^;]*;", re.M | re.S)
 def known_names():
     """Every identifier of C code and build files that begins with our prefix."""
     names = set()
-    suffixes = (".c", ".h", ".in", ".cc", ".def", ".txt", ".cmake", ".json", ".py", ".sh")
+    suffixes = (".c", ".h", ".in", ".cc", ".hh", ".def", ".txt", ".cmake", ".json", ".py", ".sh")
     for path in tree.files(*suffixes, top=True):
         names.update(re.findall(r"\b(?:sinter|SINTER)_\w+", path.read_text()))
     statuses = (tree.ROOT / "include/sinter/base.h").read_text()

@@ -7,7 +7,7 @@ import tree
 
 
 def main():
-    paths = tree.files(".c", ".h", ".cc")
+    paths = tree.files(".c", ".h", ".cc", ".hh")
     done = subprocess.run([sys.argv[1], "--dry-run", "--Werror", *map(str, paths)],
                           capture_output=True, text=True)
     findings = [line for line in done.stderr.splitlines() if "error:" in line]

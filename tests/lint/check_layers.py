@@ -36,7 +36,7 @@ class Law:
 
     def __init__(self, path):
         self.rooms, self.headers, self.extra, self.libraries = {}, {}, {}, {}
-        self.outside, self.system = [], set()
+        self.outside, self.system, self.shims = [], set(), {}
         for number, line in enumerate(path.read_text().splitlines(), 1):
             line = line.split("#")[0].strip()
             if line:
@@ -62,6 +62,8 @@ class Law:
             self.extra[left] = set(right)
         elif word == "library":
             self.libraries[left] = set(right)
+        elif word == "shim":
+            self.shims[left] = set(right)
         elif word == "outside":
             self.outside.append(left)
         elif word == "system":
@@ -149,12 +151,26 @@ def check_outside(law, folder, path):
             yield f"{tree.name(path)}:{line}: JSON is the business of src/doc"
 
 
+def check_shim(law, room, path):
+    """A file in C++: its own headers, one of ours, C++'s own, and those of its libraries."""
+    for line, quote, header in includes(path):
+        where = f"{tree.name(path)}:{line}"
+        target = header.partition("/")[0]
+        if quote == '"' and target != room and header not in law.shims[room]:
+            yield f"{where}: {room} may not include \"{header}\""
+        elif quote == "<" and "/" in header and target not in law.shims[room]:
+            yield f"{where}: <{header}> is for no shim of {', '.join(sorted(law.shims[room]))}"
+        elif quote == "<" and header.endswith(".h"):
+            if "/" not in header:
+                yield f"{where}: <{header}>: C++ has a header of its own"
+
+
 def check_calls(law, build):
     """Undefined symbols of each room's objects: what is really called."""
     count, findings = 0, []
-    for room in law.rooms:
+    for room in [*law.rooms, *law.shims]:
         objects = sorted(build.glob(f"src/{room}/CMakeFiles/sinter_{room}.dir/**/*.o"))
-        if not objects:
+        if not objects and room in law.rooms:
             findings.append(f"{build}: no objects of {room}; build first")
         for path in objects:
             count += 1
@@ -180,6 +196,13 @@ def main():
             findings += check_room_file(law, folder, path)
         else:
             findings.append(f"{tree.name(path)}: layers.txt does not know this room")
+    for path in tree.files(".cc", ".hh", folders=("src",)):
+        folder = path.relative_to(tree.ROOT / "src").parts[0]
+        checked += 1
+        if folder in law.shims:
+            findings += check_shim(law, folder, path)
+        else:
+            findings.append(f"{tree.name(path)}: layers.txt knows no shim {folder}")
     for path in tree.files(".h", ".in", folders=("include",)):
         checked += 1
         findings += check_public_header(law, path)

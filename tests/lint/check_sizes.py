@@ -10,7 +10,7 @@ FUNCTION_MAX = 70
 FILE_MAX = 900
 REMINDERS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b|\bfor n" r"ow\b|place" r"holder")
 NOLINT = re.compile(r"NOLINT(?!END)\w*(?!\w*\([\w.,*-]+\): \S)")
-CODE = (".c", ".h", ".cc", ".in", ".def")
+CODE = (".c", ".h", ".cc", ".hh", ".in", ".def")
 SCRIPTS = (".py", ".cmake")
 
 

@@ -1,0 +1,381 @@
+#include "columnar/gather.hh"
+
+#include <arrow/array.h>
+#include <arrow/result.h>
+#include <arrow/util/bit_util.h>
+#include <arrow/util/bitmap_ops.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+namespace columnar
+{
+
+namespace
+{
+
+constexpr int64_t kBytesFirst = 1024;
+constexpr int64_t kOffsetMax = std::numeric_limits<int32_t>::max();
+
+/** Map arrays have a struct of key and value as their only child. */
+std::shared_ptr<arrow::DataType>
+child_type(const arrow::DataType &type, int index)
+{
+    return type.field(index)->type();
+}
+
+std::shared_ptr<arrow::Buffer>
+view_of(const std::shared_ptr<arrow::ResizableBuffer> &buffer, int64_t bytes)
+{
+    return std::make_shared<arrow::Buffer>(buffer->data(), bytes);
+}
+
+} // namespace
+
+bool
+is_compatible(const arrow::DataType &from, const arrow::DataType &to)
+{
+    if (from.id() == arrow::Type::TIME32 && to.id() == arrow::Type::INT32) { // as ORC has it
+        return true;
+    }
+    if (from.id() != to.id() || from.num_fields() != to.num_fields()) {
+        return false;
+    }
+    if (from.id() == arrow::Type::TIMESTAMP) { // with or without a zone, it is a number
+        return static_cast<const arrow::TimestampType &>(from).unit() ==
+               static_cast<const arrow::TimestampType &>(to).unit();
+    }
+    if (from.num_fields() == 0) {
+        return from.Equals(to);
+    }
+    for (int i = 0; i < from.num_fields(); i++) {
+        if (!is_compatible(*from.field(i)->type(), *to.field(i)->type())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::shared_ptr<arrow::ArrayData>
+retyped(const std::shared_ptr<arrow::ArrayData> &data, const std::shared_ptr<arrow::DataType> &type)
+{
+    auto same = std::make_shared<arrow::ArrayData>(*data);
+
+    same->type = type;
+    for (size_t i = 0; i < same->child_data.size(); i++) {
+        same->child_data[i] = retyped(same->child_data[i], child_type(*type, static_cast<int>(i)));
+    }
+    return same;
+}
+
+arrow::Result<std::unique_ptr<Column>>
+Column::make(const std::shared_ptr<arrow::DataType> &type, arrow::MemoryPool *pool)
+{
+    std::unique_ptr<Column> column(new Column(type));
+
+    switch (type->id()) {
+    case arrow::Type::BOOL:
+        column->layout_ = Layout::kBits;
+        break;
+    case arrow::Type::STRING:
+    case arrow::Type::BINARY:
+        column->layout_ = Layout::kBytes;
+        break;
+    case arrow::Type::LIST:
+    case arrow::Type::MAP:
+        column->layout_ = Layout::kList;
+        break;
+    case arrow::Type::STRUCT:
+        column->layout_ = Layout::kStruct;
+        break;
+    default:
+        if (!arrow::is_fixed_width(type->id()) || type->id() == arrow::Type::DICTIONARY) {
+            return arrow::Status::NotImplemented("columns of type ", type->ToString());
+        }
+        column->width_ = static_cast<const arrow::FixedWidthType &>(*type).bit_width() / 8;
+        break;
+    }
+    for (int i = 0; i < type->num_fields(); i++) {
+        ARROW_ASSIGN_OR_RAISE(auto child, make(child_type(*type, i), pool));
+        column->children_.push_back(std::move(child));
+    }
+    ARROW_ASSIGN_OR_RAISE(column->validity_, arrow::AllocateResizableBuffer(0, pool));
+    ARROW_ASSIGN_OR_RAISE(column->offsets_, arrow::AllocateResizableBuffer(0, pool));
+    ARROW_ASSIGN_OR_RAISE(column->values_, arrow::AllocateResizableBuffer(0, pool));
+    return column;
+}
+
+arrow::Status
+Column::fit(arrow::ResizableBuffer &buffer, int64_t bytes)
+{
+    if (bytes <= buffer.size()) {
+        return arrow::Status::OK();
+    }
+    return buffer.Resize(std::max({bytes, 2 * buffer.size(), kBytesFirst}), false);
+}
+
+arrow::Status
+Column::append_validity(const arrow::ArrayData &data, int64_t first, int64_t count)
+{
+    const bool may_have = data.buffers[0] != nullptr && data.GetNullCount() != 0;
+
+    if (!may_have && !has_validity_) {
+        return arrow::Status::OK();
+    }
+    ARROW_RETURN_NOT_OK(fit(*validity_, arrow::bit_util::BytesForBits(length_ + count)));
+    if (!has_validity_) {
+        has_validity_ = true;
+        arrow::bit_util::SetBitsTo(validity_->mutable_data(), 0, length_, true);
+    }
+    if (!may_have) {
+        arrow::bit_util::SetBitsTo(validity_->mutable_data(), length_, count, true);
+        return arrow::Status::OK();
+    }
+    arrow::internal::CopyBitmap(data.buffers[0]->data(), data.offset + first, count,
+                                validity_->mutable_data(), length_);
+    null_count_ +=
+        count - arrow::internal::CountSetBits(data.buffers[0]->data(), data.offset + first, count);
+    return arrow::Status::OK();
+}
+
+const int32_t *
+Column::offsets_of(const arrow::ArrayData &data, int64_t first)
+{
+    return data.GetValues<int32_t>(1) + first;
+}
+
+arrow::Status
+Column::append_offsets(const arrow::ArrayData &data, int64_t first, int64_t count, int32_t end)
+{
+    const int32_t *source = offsets_of(data, first);
+    int32_t *target = nullptr;
+    const int32_t shift = end - source[0];
+
+    ARROW_RETURN_NOT_OK(fit(*offsets_, (length_ + count + 1) * 4));
+    target = reinterpret_cast<int32_t *>(offsets_->mutable_data()) + length_;
+    for (int64_t i = 0; i <= count; i++) {
+        target[i] = source[i] + shift;
+    }
+    return arrow::Status::OK();
+}
+
+bool
+Column::has_room(const arrow::ArrayData &data, int64_t first, int64_t count) const
+{
+    if (layout_ == Layout::kStruct) {
+        for (size_t i = 0; i < children_.size(); i++) {
+            if (!children_[i]->has_room(*data.child_data[i], data.offset + first, count)) {
+                return false;
+            }
+        }
+    }
+    if (layout_ == Layout::kBytes || layout_ == Layout::kList) {
+        const int32_t *offsets = offsets_of(data, first);
+        const int64_t more = offsets[count] - offsets[0];
+        const int64_t used = layout_ == Layout::kBytes ? value_bytes_ : children_[0]->length_;
+
+        return more <= kOffsetMax - used &&
+               (layout_ == Layout::kBytes ||
+                children_[0]->has_room(*data.child_data[0], offsets[0], more));
+    }
+    return true;
+}
+
+arrow::Status
+Column::append(const arrow::ArrayData &data, int64_t first, int64_t count)
+{
+    ARROW_RETURN_NOT_OK(append_validity(data, first, count));
+    switch (layout_) {
+    case Layout::kBits:
+        ARROW_RETURN_NOT_OK(fit(*values_, arrow::bit_util::BytesForBits(length_ + count)));
+        arrow::internal::CopyBitmap(data.buffers[1]->data(), data.offset + first, count,
+                                    values_->mutable_data(), length_);
+        break;
+    case Layout::kFixed:
+        ARROW_RETURN_NOT_OK(fit(*values_, (length_ + count) * width_));
+        std::memcpy(values_->mutable_data() + length_ * width_,
+                    data.buffers[1]->data() + (data.offset + first) * width_,
+                    static_cast<size_t>(count * width_));
+        break;
+    case Layout::kBytes: {
+        const int32_t *offsets = offsets_of(data, first);
+        const int64_t more = offsets[count] - offsets[0];
+
+        ARROW_RETURN_NOT_OK(append_offsets(data, first, count, static_cast<int32_t>(value_bytes_)));
+        ARROW_RETURN_NOT_OK(fit(*values_, value_bytes_ + more));
+        if (more > 0) {
+            std::memcpy(values_->mutable_data() + value_bytes_,
+                        data.buffers[2]->data() + offsets[0], static_cast<size_t>(more));
+        }
+        value_bytes_ += more;
+        break;
+    }
+    case Layout::kList: {
+        const int32_t *offsets = offsets_of(data, first);
+
+        ARROW_RETURN_NOT_OK(
+            append_offsets(data, first, count, static_cast<int32_t>(children_[0]->length_)));
+        ARROW_RETURN_NOT_OK(
+            children_[0]->append(*data.child_data[0], offsets[0], offsets[count] - offsets[0]));
+        break;
+    }
+    case Layout::kStruct:
+        for (size_t i = 0; i < children_.size(); i++) {
+            ARROW_RETURN_NOT_OK(
+                children_[i]->append(*data.child_data[i], data.offset + first, count));
+        }
+        break;
+    }
+    length_ += count;
+    return arrow::Status::OK();
+}
+
+std::shared_ptr<arrow::ArrayData>
+Column::view() const
+{
+    auto data = std::make_shared<arrow::ArrayData>(type_, length_, null_count_);
+
+    data->buffers.push_back(
+        null_count_ > 0 ? view_of(validity_, arrow::bit_util::BytesForBits(length_)) : nullptr);
+    if (layout_ == Layout::kBytes || layout_ == Layout::kList) {
+        data->buffers.push_back(view_of(offsets_, (length_ + 1) * 4));
+    }
+    if (layout_ == Layout::kBits) {
+        data->buffers.push_back(view_of(values_, arrow::bit_util::BytesForBits(length_)));
+    } else if (layout_ == Layout::kFixed) {
+        data->buffers.push_back(view_of(values_, length_ * width_));
+    } else if (layout_ == Layout::kBytes) {
+        data->buffers.push_back(view_of(values_, value_bytes_));
+    }
+    for (const auto &child : children_) {
+        data->child_data.push_back(child->view());
+    }
+    return data;
+}
+
+void
+Column::clear()
+{
+    length_ = 0;
+    null_count_ = 0;
+    has_validity_ = false;
+    value_bytes_ = 0;
+    for (const auto &child : children_) {
+        child->clear();
+    }
+}
+
+int64_t
+Column::bytes() const
+{
+    int64_t sum = layout_ == Layout::kFixed ? length_ * width_ : value_bytes_;
+
+    for (const auto &child : children_) {
+        sum += child->bytes();
+    }
+    return sum;
+}
+
+arrow::Result<std::unique_ptr<Gather>>
+Gather::make(const std::shared_ptr<arrow::Schema> &schema, arrow::MemoryPool *pool)
+{
+    std::unique_ptr<Gather> gather(new Gather(schema));
+
+    for (const auto &field : schema->fields()) {
+        ARROW_ASSIGN_OR_RAISE(auto column, Column::make(field->type(), pool));
+        gather->columns_.push_back(std::move(column));
+    }
+    return gather;
+}
+
+arrow::Status
+Gather::check(const arrow::RecordBatch &rows)
+{
+    if (rows.schema() == checked_) {
+        return arrow::Status::OK();
+    }
+    if (rows.num_columns() != schema_->num_fields()) {
+        return arrow::Status::Invalid("rows of ", rows.num_columns(), " columns for a file of ",
+                                      schema_->num_fields());
+    }
+    for (int i = 0; i < rows.num_columns(); i++) {
+        const auto &from = *rows.schema()->field(i)->type();
+        const auto &to = *schema_->field(i)->type();
+
+        if (!is_compatible(from, to)) {
+            return arrow::Status::Invalid("column ", schema_->field(i)->name(), " is ",
+                                          to.ToString(), ", not ", from.ToString());
+        }
+    }
+    checked_ = rows.schema();
+    return arrow::Status::OK();
+}
+
+std::shared_ptr<arrow::RecordBatch>
+Gather::slice(const arrow::RecordBatch &rows, int64_t first, int64_t count) const
+{
+    std::vector<std::shared_ptr<arrow::ArrayData>> columns;
+
+    for (int i = 0; i < rows.num_columns(); i++) {
+        columns.push_back(
+            retyped(rows.column_data(i)->Slice(first, count), schema_->field(i)->type()));
+    }
+    return arrow::RecordBatch::Make(schema_, count, std::move(columns));
+}
+
+bool
+Gather::has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count) const
+{
+    for (size_t i = 0; i < columns_.size(); i++) {
+        if (!columns_[i]->has_room(*rows.column_data(static_cast<int>(i)), first, count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+arrow::Status
+Gather::append(const arrow::RecordBatch &rows, int64_t first, int64_t count)
+{
+    for (size_t i = 0; i < columns_.size(); i++) {
+        ARROW_RETURN_NOT_OK(
+            columns_[i]->append(*rows.column_data(static_cast<int>(i)), first, count));
+    }
+    row_count_ += count;
+    return arrow::Status::OK();
+}
+
+std::shared_ptr<arrow::RecordBatch>
+Gather::view() const
+{
+    std::vector<std::shared_ptr<arrow::ArrayData>> columns;
+
+    for (const auto &column : columns_) {
+        columns.push_back(column->view());
+    }
+    return arrow::RecordBatch::Make(schema_, row_count_, std::move(columns));
+}
+
+void
+Gather::clear()
+{
+    for (const auto &column : columns_) {
+        column->clear();
+    }
+    row_count_ = 0;
+}
+
+int64_t
+Gather::bytes() const
+{
+    int64_t sum = 0;
+
+    for (const auto &column : columns_) {
+        sum += column->bytes();
+    }
+    return sum;
+}
+
+} // namespace columnar

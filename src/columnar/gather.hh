@@ -1,0 +1,105 @@
+// Rows of many batches, copied together by ranges, column by column.
+#ifndef SINTER_COLUMNAR_GATHER_HH
+#define SINTER_COLUMNAR_GATHER_HH
+
+#include <arrow/array/data.h>
+#include <arrow/buffer.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include <memory>
+#include <vector>
+
+namespace columnar
+{
+
+/** Can values of one type be written where the other is declared? Names and ids don't matter. */
+bool
+is_compatible(const arrow::DataType &from, const arrow::DataType &to);
+
+/** The same values under names and ids of another, compatible type. Shares the memory. */
+std::shared_ptr<arrow::ArrayData>
+retyped(const std::shared_ptr<arrow::ArrayData> &data,
+        const std::shared_ptr<arrow::DataType> &type);
+
+/** One column, nested ones with their children. Its memory is used again after clear(). */
+class Column
+{
+  public:
+    static arrow::Result<std::unique_ptr<Column>> make(const std::shared_ptr<arrow::DataType> &type,
+                                                       arrow::MemoryPool *pool);
+
+    /** Would these rows pass what 32-bit offsets reach? */
+    bool has_room(const arrow::ArrayData &data, int64_t first, int64_t count) const;
+    /** `first` counts from the array's own offset. */
+    arrow::Status append(const arrow::ArrayData &data, int64_t first, int64_t count);
+    /** The rows so far; valid until append or clear. */
+    std::shared_ptr<arrow::ArrayData> view() const;
+    void clear();
+    /** Bytes that the rows take, validity aside. */
+    int64_t bytes() const;
+
+  private:
+    enum class Layout { kBits, kFixed, kBytes, kList, kStruct };
+
+    explicit Column(std::shared_ptr<arrow::DataType> type) : type_(std::move(type))
+    {
+    }
+    arrow::Status fit(arrow::ResizableBuffer &buffer, int64_t bytes);
+    arrow::Status append_validity(const arrow::ArrayData &data, int64_t first, int64_t count);
+    arrow::Status append_offsets(const arrow::ArrayData &data, int64_t first, int64_t count,
+                                 int32_t end);
+    /** Offsets of the rows in `data`, where they begin and how far they go. */
+    static const int32_t *offsets_of(const arrow::ArrayData &data, int64_t first);
+
+    const std::shared_ptr<arrow::DataType> type_;
+    Layout layout_ = Layout::kFixed;
+    int64_t width_ = 0; // of kFixed
+    int64_t length_ = 0;
+    int64_t null_count_ = 0;
+    bool has_validity_ = false;
+    std::shared_ptr<arrow::ResizableBuffer> validity_;
+    std::shared_ptr<arrow::ResizableBuffer> offsets_;
+    std::shared_ptr<arrow::ResizableBuffer> values_;
+    int64_t value_bytes_ = 0; // of kBytes
+    std::vector<std::unique_ptr<Column>> children_;
+};
+
+/** Columns of a schema. */
+class Gather
+{
+  public:
+    static arrow::Result<std::unique_ptr<Gather>> make(const std::shared_ptr<arrow::Schema> &schema,
+                                                       arrow::MemoryPool *pool);
+
+    /** Do the batch's columns have the schema's types? */
+    arrow::Status check(const arrow::RecordBatch &rows);
+    /** Some rows of a batch, not copied. */
+    std::shared_ptr<arrow::RecordBatch> slice(const arrow::RecordBatch &rows, int64_t first,
+                                              int64_t count) const;
+    bool has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count) const;
+    arrow::Status append(const arrow::RecordBatch &rows, int64_t first, int64_t count);
+    /** Rows appended so far, valid until the next append or clear. */
+    std::shared_ptr<arrow::RecordBatch> view() const;
+    void clear();
+
+    int64_t row_count() const
+    {
+        return row_count_;
+    }
+    int64_t bytes() const;
+
+  private:
+    explicit Gather(std::shared_ptr<arrow::Schema> schema) : schema_(std::move(schema))
+    {
+    }
+
+    const std::shared_ptr<arrow::Schema> schema_;
+    std::shared_ptr<arrow::Schema> checked_; // of the batch seen last
+    std::vector<std::unique_ptr<Column>> columns_;
+    int64_t row_count_ = 0;
+};
+
+} // namespace columnar
+
+#endif

@@ -1,0 +1,205 @@
+// Reading and writing ORC.
+#include <arrow/adapters/orc/adapter.h>
+#include <arrow/table.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "columnar/columnar.hh"
+#include "columnar/orc_tail.hh"
+
+namespace columnar
+{
+
+namespace
+{
+
+namespace orc = arrow::adapters::orc;
+
+constexpr int64_t kChunkBytes = 128 << 10; // of compression, as Paimon's files have
+constexpr int64_t kStripeBytes = 64 << 20;
+
+class OrcFile final : public sinter__columnar_file
+{
+  public:
+    using sinter__columnar_file::sinter__columnar_file;
+
+    arrow::Status open()
+    {
+        ARROW_RETURN_NOT_OK(check_orc_tail(*source));
+        ARROW_ASSIGN_OR_RAISE(reader_, orc::ORCFileReader::Open(source, session->pool()));
+        ARROW_ASSIGN_OR_RAISE(schema, reader_->ReadSchema());
+        cast = std::make_unique<Cast>(spans_of(reader_->GetSerializedFileTail()), session->pool());
+        writer = "ORC " + reader_->GetSoftwareVersion();
+        return check_counts();
+    }
+
+    void info(sinter__columnar_info *out) const override
+    {
+        out->kind = SINTER__COLUMNAR_ORC;
+        out->row_count = static_cast<uint64_t>(reader_->NumberOfRows());
+        out->group_count = static_cast<uint32_t>(reader_->NumberOfStripes());
+    }
+
+    void group(int index, sinter__columnar_group *out) const override
+    {
+        const auto stripe = reader_->GetStripeInformation(index);
+
+        out->row_count = static_cast<uint64_t>(stripe.num_rows);
+        out->stored_bytes = static_cast<uint64_t>(stripe.length);
+    }
+
+    arrow::Status read(const std::vector<int> &columns, int first, int end,
+                       int64_t batch_rows) override
+    {
+        std::vector<std::string> names;
+
+        stripe_.reset();
+        columns_ = columns;
+        next_stripe_ = first;
+        end_stripe_ = end;
+        batch_rows_ = batch_rows;
+        if (first == 0 && end > 0 && end == reader_->NumberOfStripes()) {
+            // One reader for all stripes seeks nowhere, so it needs no row index.
+            if (columns.size() < static_cast<size_t>(schema->num_fields())) {
+                for (const int column : columns) {
+                    names.push_back(schema->field(column)->name());
+                }
+            }
+            next_stripe_ = end;
+            ARROW_ASSIGN_OR_RAISE(stripe_, reader_->GetRecordBatchReader(batch_rows, names));
+            return arrow::Status::OK();
+        }
+        return first < end ? reader_->Seek(reader_->GetStripeInformation(first).first_row_id)
+                           : arrow::Status::OK();
+    }
+
+    arrow::Result<std::shared_ptr<arrow::RecordBatch>> next() override
+    {
+        std::shared_ptr<arrow::RecordBatch> batch;
+
+        while (batch == nullptr && (stripe_ != nullptr || next_stripe_ < end_stripe_)) {
+            if (stripe_ == nullptr) {
+                ARROW_ASSIGN_OR_RAISE(stripe_, reader_->NextStripeReader(batch_rows_, columns_));
+                next_stripe_++;
+            }
+            if (stripe_ != nullptr) {
+                ARROW_RETURN_NOT_OK(stripe_->ReadNext(&batch));
+            }
+            if (batch == nullptr) {
+                stripe_.reset();
+            }
+        }
+        return batch;
+    }
+
+  private:
+    arrow::Status check_counts() const
+    {
+        int64_t rows = 0;
+
+        for (int64_t i = 0; i < reader_->NumberOfStripes(); i++) {
+            const int64_t count = reader_->GetStripeInformation(i).num_rows;
+
+            if (count < 0 || count > reader_->NumberOfRows() - rows) {
+                return arrow::Status::Invalid("stripes and footer count different rows");
+            }
+            rows += count;
+        }
+        return rows == reader_->NumberOfRows()
+                   ? arrow::Status::OK()
+                   : arrow::Status::Invalid("stripes and footer count different rows");
+    }
+
+    std::unique_ptr<orc::ORCFileReader> reader_;
+    std::shared_ptr<arrow::RecordBatchReader> stripe_;
+    std::vector<int> columns_;
+    int next_stripe_ = 0;
+    int end_stripe_ = 0;
+    int64_t batch_rows_ = 0;
+};
+
+class OrcOutput final : public sinter__columnar_output
+{
+  public:
+    using sinter__columnar_output::sinter__columnar_output;
+
+    arrow::Status open(const sinter__columnar_write &write)
+    {
+        static constexpr arrow::Compression::type codecs[] = {
+            arrow::Compression::ZSTD, arrow::Compression::UNCOMPRESSED, arrow::Compression::SNAPPY,
+            arrow::Compression::LZ4, arrow::Compression::GZIP};
+        orc::WriteOptions options;
+
+        if (write.codec < 0 || write.codec > SINTER__COLUMNAR_GZIP) {
+            return arrow::Status::NotImplemented("no such codec");
+        }
+        options.compression = codecs[write.codec];
+        options.compression_block_size = kChunkBytes;
+        options.stripe_size =
+            write.group_bytes > 0
+                ? static_cast<int64_t>(std::min<uint64_t>(write.group_bytes, INT64_MAX))
+                : kStripeBytes;
+        ARROW_ASSIGN_OR_RAISE(writer_, orc::ORCFileWriter::Open(sink.get(), options));
+        return arrow::Status::OK();
+    }
+
+    arrow::Status write(const std::shared_ptr<arrow::RecordBatch> &rows) override
+    {
+        return writer_->Write(*rows);
+    }
+
+    arrow::Status finish() override
+    {
+        if (row_count == 0) { // a writer that never wrote has no schema, and makes no file
+            ARROW_ASSIGN_OR_RAISE(const auto none,
+                                  arrow::RecordBatch::MakeEmpty(schema, session->pool()));
+            ARROW_RETURN_NOT_OK(writer_->Write(*none));
+        }
+        return writer_->Close();
+    }
+
+    uint64_t size() const override
+    {
+        return sink->size();
+    }
+
+    uint32_t group_count() const override
+    {
+        return 0;
+    }
+
+  private:
+    std::unique_ptr<orc::ORCFileWriter> writer_;
+};
+
+} // namespace
+
+arrow::Status
+open_orc(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
+         std::unique_ptr<sinter__columnar_file> *out)
+{
+    auto file = std::make_unique<OrcFile>(std::move(session));
+    OrcFile *opened = file.get();
+
+    file->source = std::move(source);
+    *out = std::move(file);
+    return opened->open();
+}
+
+arrow::Status
+make_orc(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
+         const std::shared_ptr<arrow::Schema> &schema, const sinter__columnar_write &write,
+         std::unique_ptr<sinter__columnar_output> *out)
+{
+    auto output = std::make_unique<OrcOutput>(std::move(session));
+    OrcOutput *opened = output.get();
+
+    output->sink = std::move(sink);
+    output->schema = without_times(*with_ids(*schema, kOrcIdKey));
+    *out = std::move(output);
+    return opened->open(write);
+}
+
+} // namespace columnar

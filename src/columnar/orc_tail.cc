@@ -1,0 +1,212 @@
+#include "columnar/orc_tail.hh"
+
+#include <arrow/result.h>
+
+#include <cstring>
+
+namespace columnar
+{
+
+namespace
+{
+
+constexpr uint64_t kMagicBytes = 3;
+constexpr uint64_t kChunkBytesMax = 1 << 23; // a chunk's size has 23 bits
+
+/** Fields of a protocol buffer message, one after another. */
+class Fields
+{
+  public:
+    Fields(const uint8_t *data, size_t size) : at_(data), end_(data + size)
+    {
+    }
+
+    /** false: the end, or bytes that are no field; is_whole() tells which. */
+    bool next()
+    {
+        uint64_t tag = 0;
+
+        if (at_ == end_ || !number(&tag)) {
+            return false;
+        }
+        field_ = tag >> 3;
+        value_ = 0;
+        bytes_ = nullptr;
+        switch (tag & 7) {
+        case 0:
+            return number(&value_);
+        case 1:
+            return skip(8);
+        case 2:
+            return number(&value_) && (bytes_ = at_, skip(value_));
+        case 5:
+            return skip(4);
+        default:
+            is_whole_ = false;
+            return false;
+        }
+    }
+    bool is_whole() const
+    {
+        return is_whole_;
+    }
+    uint64_t field() const
+    {
+        return field_;
+    }
+    /** The number, or of bytes how many. */
+    uint64_t value() const
+    {
+        return value_;
+    }
+    const uint8_t *bytes() const
+    {
+        return bytes_;
+    }
+
+  private:
+    bool skip(uint64_t size)
+    {
+        is_whole_ = size <= static_cast<uint64_t>(end_ - at_);
+        at_ += is_whole_ ? size : 0;
+        return is_whole_;
+    }
+    bool number(uint64_t *out)
+    {
+        *out = 0;
+        for (unsigned shift = 0; shift < 64 && at_ < end_; shift += 7) {
+            const uint8_t byte = *at_++;
+
+            *out |= static_cast<uint64_t>(byte & 0x7f) << shift;
+            if ((byte & 0x80) == 0) {
+                return true;
+            }
+        }
+        is_whole_ = false;
+        return false;
+    }
+
+    const uint8_t *at_;
+    const uint8_t *end_;
+    bool is_whole_ = true;
+    uint64_t field_ = 0;
+    uint64_t value_ = 0;
+    const uint8_t *bytes_ = nullptr;
+};
+
+/** A signed number of the protocol buffers' zigzag form. */
+int64_t
+signed_of(uint64_t value)
+{
+    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+}
+
+/** From the statistics of one type. Local and UTC times differ by less than a day. */
+Span
+span_of(Fields statistics)
+{
+    enum { TIMESTAMPS = 9, MIN = 1, MAX_UTC = 4 }; // minimum, maximum, and both again in UTC
+    constexpr int64_t kDayMs = 86400000;
+    constexpr int64_t kNanosMaxMs = INT64_MAX / 1000000 - kDayMs;
+    Span span;
+    bool has_any = false;
+
+    while (statistics.next()) {
+        if (statistics.field() != TIMESTAMPS || statistics.bytes() == nullptr) {
+            continue;
+        }
+        Fields bounds(statistics.bytes(), statistics.value());
+
+        while (bounds.next()) {
+            const int64_t ms = signed_of(bounds.value());
+
+            if (bounds.field() >= MIN && bounds.field() <= MAX_UTC) {
+                span.min_ms = has_any && span.min_ms < ms ? span.min_ms : ms;
+                span.max_ms = has_any && span.max_ms > ms ? span.max_ms : ms;
+                has_any = true;
+            }
+        }
+    }
+    span.is_wide = has_any && (span.min_ms < -kNanosMaxMs || span.max_ms > kNanosMaxMs);
+    return span;
+}
+
+} // namespace
+
+arrow::Status
+check_orc_tail(Source &source)
+{
+    enum { FOOTER_LENGTH = 1, CHUNK_BYTES = 3, VERSION = 4, METADATA_LENGTH = 5, MAGIC = 8000 };
+    uint8_t tail[256] = {0};
+    const uint64_t size = source.size();
+    const auto tail_size = static_cast<int64_t>(size < sizeof tail ? size : sizeof tail);
+    uint64_t room = 0;
+    bool has_magic = false;
+
+    ARROW_ASSIGN_OR_RAISE(const int64_t got,
+                          source.ReadAt(static_cast<int64_t>(size) - tail_size, tail_size, tail));
+    if (got < 1 || tail[got - 1] >= got) {
+        return arrow::Status::Invalid("the file ends without a postscript");
+    }
+    const uint8_t script_size = tail[got - 1];
+    Fields script(tail + got - 1 - script_size, script_size);
+
+    room = size - 1 - script_size;
+    room = room < kMagicBytes ? 0 : room - kMagicBytes;
+    while (script.next()) {
+        switch (script.field()) {
+        case FOOTER_LENGTH:
+        case METADATA_LENGTH:
+            if (script.value() > room) {
+                return arrow::Status::Invalid("the postscript tells of more than the file has");
+            }
+            room -= script.value();
+            break;
+        case CHUNK_BYTES:
+            if (script.value() > kChunkBytesMax) {
+                return arrow::Status::Invalid("the postscript tells of chunks of ", script.value(),
+                                              " bytes");
+            }
+            break;
+        case VERSION: // two numbers; of a later one the library tells on the terminal, and goes on
+            if (script.bytes() != nullptr && script.value() == 2 &&
+                (script.bytes()[0] != 0 || script.bytes()[1] > 12)) {
+                return arrow::Status::NotImplemented("ORC of version ", int(script.bytes()[0]), ".",
+                                                     int(script.bytes()[1]));
+            }
+            break;
+        case MAGIC:
+            has_magic = script.bytes() != nullptr && script.value() == kMagicBytes &&
+                        std::memcmp(script.bytes(), "ORC", kMagicBytes) == 0;
+            break;
+        default:
+            break;
+        }
+    }
+    return script.is_whole() && has_magic
+               ? arrow::Status::OK()
+               : arrow::Status::Invalid("the file's postscript is damaged");
+}
+
+std::vector<Span>
+spans_of(const std::string &tail)
+{
+    enum { FOOTER = 2, COLUMN_STATISTICS = 7 };
+    std::vector<Span> spans;
+    Fields fields(reinterpret_cast<const uint8_t *>(tail.data()), tail.size());
+
+    while (fields.next()) {
+        if (fields.field() == FOOTER && fields.bytes() != nullptr) {
+            Fields footer(fields.bytes(), fields.value());
+
+            while (footer.next()) {
+                if (footer.field() == COLUMN_STATISTICS && footer.bytes() != nullptr) {
+                    spans.push_back(span_of(Fields(footer.bytes(), footer.value())));
+                }
+            }
+        }
+    }
+    return spans;
+}
+
+} // namespace columnar

@@ -1,0 +1,414 @@
+// Reading and writing Parquet.
+#include <arrow/table.h>
+#include <arrow/util/config.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/arrow/schema.h>
+#include <parquet/arrow/writer.h>
+#include <parquet/column_reader.h>
+#include <parquet/file_reader.h>
+#include <parquet/file_writer.h>
+#include <parquet/metadata.h>
+#include <parquet/schema.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "columnar/columnar.hh"
+
+namespace columnar
+{
+
+namespace
+{
+
+constexpr int64_t kStreamBytes = 256 << 10; // read of a column chunk at a time
+constexpr int64_t kGroupBytes = 128 << 20;
+constexpr int64_t kPageBytes = 1 << 20;
+constexpr int64_t kGroupRowsMax = 1 << 30; // bytes decide
+constexpr char kRootName[] = "paimon_schema";
+
+class ParquetFile final : public sinter__columnar_file
+{
+  public:
+    using sinter__columnar_file::sinter__columnar_file;
+
+    arrow::Status open()
+    {
+        parquet::ReaderProperties properties(session->pool());
+        parquet::ArrowReaderProperties arrow_properties(false);
+        parquet::arrow::FileReaderBuilder builder;
+
+        properties.enable_buffered_stream();
+        properties.set_buffer_size(kStreamBytes);
+        properties.set_page_checksum_verification(true);
+        arrow_properties.set_pre_buffer(false);
+        ARROW_RETURN_NOT_OK(builder.Open(source, properties));
+        builder.memory_pool(session->pool())->properties(arrow_properties);
+        ARROW_RETURN_NOT_OK(builder.Build(&reader_));
+        ARROW_RETURN_NOT_OK(reader_->GetSchema(&schema));
+        cast = std::make_unique<Cast>(std::vector<Span>(), session->pool());
+        writer = metadata().created_by();
+        return check_counts();
+    }
+
+    void info(sinter__columnar_info *out) const override
+    {
+        out->kind = SINTER__COLUMNAR_PARQUET;
+        out->row_count = static_cast<uint64_t>(metadata().num_rows());
+        out->group_count = static_cast<uint32_t>(metadata().num_row_groups());
+    }
+
+    void group(int index, sinter__columnar_group *out) const override
+    {
+        const auto group = metadata().RowGroup(index);
+        int64_t stored = 0;
+
+        for (int i = 0; i < group->num_columns(); i++) {
+            stored += group->ColumnChunk(i)->total_compressed_size();
+        }
+        out->row_count = static_cast<uint64_t>(group->num_rows());
+        out->stored_bytes = static_cast<uint64_t>(stored);
+        out->raw_bytes = static_cast<uint64_t>(group->total_byte_size());
+    }
+
+    arrow::Status read(const std::vector<int> &columns, int first, int end,
+                       int64_t batch_rows) override
+    {
+        std::vector<int> leaves;
+        std::vector<int> groups;
+
+        batches_.reset();
+        for (const int column : columns) {
+            add_leaves(reader_->manifest().schema_fields[static_cast<size_t>(column)], &leaves);
+        }
+        for (int i = first; i < end; i++) {
+            groups.push_back(i);
+        }
+        ARROW_RETURN_NOT_OK(check_int96(groups, leaves));
+        reader_->set_batch_size(batch_rows);
+#if ARROW_VERSION_MAJOR >= 19
+        ARROW_ASSIGN_OR_RAISE(batches_, reader_->GetRecordBatchReader(groups, leaves));
+        return arrow::Status::OK();
+#else
+        return reader_->GetRecordBatchReader(groups, leaves, &batches_);
+#endif
+    }
+
+    arrow::Result<std::shared_ptr<arrow::RecordBatch>> next() override
+    {
+        std::shared_ptr<arrow::RecordBatch> batch;
+
+        ARROW_RETURN_NOT_OK(batches_->ReadNext(&batch));
+        return batch;
+    }
+
+  private:
+    const parquet::FileMetaData &metadata() const
+    {
+        return *reader_->parquet_reader()->metadata();
+    }
+
+    /** Numbers of a footer are whatever bytes were there. */
+    arrow::Status check_counts() const
+    {
+        int64_t rows = 0;
+
+        for (int i = 0; i < metadata().num_row_groups(); i++) {
+            const int64_t count = metadata().RowGroup(i)->num_rows();
+
+            if (count < 0 || count > metadata().num_rows() - rows) {
+                return arrow::Status::Invalid("row groups and footer count different rows");
+            }
+            rows += count;
+        }
+        return rows == metadata().num_rows()
+                   ? arrow::Status::OK()
+                   : arrow::Status::Invalid("row groups and footer count different rows");
+    }
+
+    /** Arrow hands out INT96 as nanoseconds modulo 2^64: look for days that they don't reach. */
+    arrow::Status check_int96(const std::vector<int> &groups, const std::vector<int> &leaves) const
+    {
+        const parquet::SchemaDescriptor &words = *metadata().schema();
+
+        for (const int leaf : leaves) {
+            if (words.Column(leaf)->physical_type() != parquet::Type::INT96) {
+                continue;
+            }
+            for (const int group : groups) {
+                const auto column = reader_->parquet_reader()->RowGroup(group)->Column(leaf);
+
+                if (!is_int96_near(static_cast<parquet::Int96Reader &>(*column))) {
+                    return arrow::Status::NotImplemented("timestamps before 1677 or after 2262 "
+                                                         "with more than six decimals in column ",
+                                                         words.Column(leaf)->path()->ToDotString());
+                }
+            }
+        }
+        return arrow::Status::OK();
+    }
+
+    static bool is_int96_near(parquet::Int96Reader &column)
+    {
+        constexpr int64_t kRows = 1024;
+        constexpr int64_t kDaysMax = INT64_MAX / (86400 * INT64_C(1000000000)) - 1;
+        std::vector<int16_t> definitions(kRows);
+        std::vector<int16_t> repetitions(kRows);
+        std::vector<parquet::Int96> values(kRows);
+
+        while (column.HasNext()) {
+            int64_t count = 0;
+
+            (void)column.ReadBatch(kRows, definitions.data(), repetitions.data(), values.data(),
+                                   &count);
+            for (int64_t i = 0; i < count; i++) {
+                const auto days = static_cast<int64_t>(
+                    parquet::DecodeInt96Timestamp(values[static_cast<size_t>(i)]).days_since_epoch);
+
+                if (days < -kDaysMax || days > kDaysMax) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    static void add_leaves(const parquet::arrow::SchemaField &field, std::vector<int> *leaves)
+    {
+        if (field.is_leaf()) {
+            leaves->push_back(field.column_index);
+        }
+        for (const auto &child : field.children) {
+            add_leaves(child, leaves);
+        }
+    }
+
+    std::unique_ptr<parquet::arrow::FileReader> reader_;
+    std::unique_ptr<arrow::RecordBatchReader> batches_;
+};
+
+/** A writer's inside that lets the row group in work be looked at. */
+class Watched final : public parquet::ParquetFileWriter::Contents
+{
+  public:
+    explicit Watched(std::unique_ptr<parquet::ParquetFileWriter> inner)
+        : Contents(
+              std::static_pointer_cast<parquet::schema::GroupNode>(inner->schema()->schema_root()),
+              nullptr),
+          inner_(std::move(inner))
+    {
+    }
+
+    void Close() override
+    {
+        group_ = nullptr;
+        inner_->Close();
+        file_metadata_ = inner_->metadata();
+    }
+    parquet::RowGroupWriter *AppendRowGroup() override
+    {
+        return group_ = inner_->AppendRowGroup();
+    }
+    parquet::RowGroupWriter *AppendBufferedRowGroup() override
+    {
+        group_ = nullptr; // writes the one before
+        return group_ = inner_->AppendBufferedRowGroup();
+    }
+    int64_t num_rows() const override
+    {
+        return inner_->num_rows();
+    }
+    int num_columns() const override
+    {
+        return inner_->num_columns();
+    }
+    int num_row_groups() const override
+    {
+        return inner_->num_row_groups();
+    }
+    const std::shared_ptr<parquet::WriterProperties> &properties() const override
+    {
+        return inner_->properties();
+    }
+    void AddKeyValueMetadata(const std::shared_ptr<const arrow::KeyValueMetadata> &pairs) override
+    {
+        inner_->AddKeyValueMetadata(pairs);
+    }
+
+    /** Encoded bytes of the row group in work, which lie in memory. */
+    int64_t held_bytes() const
+    {
+        return group_ == nullptr
+                   ? 0
+                   : group_->total_compressed_bytes() + group_->total_compressed_bytes_written();
+    }
+
+  private:
+    std::unique_ptr<parquet::ParquetFileWriter> inner_;
+    parquet::RowGroupWriter *group_ = nullptr;
+};
+
+class ParquetOutput final : public sinter__columnar_output
+{
+  public:
+    using sinter__columnar_output::sinter__columnar_output;
+
+    arrow::Status open(const sinter__columnar_write &write)
+    {
+        ARROW_ASSIGN_OR_RAISE(const auto properties, make_properties(write));
+        const auto arrow_properties =
+            parquet::ArrowWriterProperties::Builder().enable_deprecated_int96_timestamps()->build();
+
+        ARROW_ASSIGN_OR_RAISE(const auto root, make_root(*properties));
+        auto watched = std::make_unique<Watched>(
+            parquet::ParquetFileWriter::Open(sink, root, properties, nullptr));
+        auto file = std::make_unique<parquet::ParquetFileWriter>();
+
+        watched_ = watched.get();
+        file->Open(std::move(watched));
+        group_bytes_ = write.group_bytes > 0
+                           ? static_cast<int64_t>(std::min<uint64_t>(write.group_bytes, INT64_MAX))
+                           : kGroupBytes;
+        return parquet::arrow::FileWriter::Make(session->pool(), std::move(file), schema,
+                                                arrow_properties, &writer_);
+    }
+
+    arrow::Status write(const std::shared_ptr<arrow::RecordBatch> &rows) override
+    {
+        if (watched_->held_bytes() >= group_bytes_) {
+            ARROW_RETURN_NOT_OK(writer_->NewBufferedRowGroup());
+        }
+        return writer_->WriteRecordBatch(*rows);
+    }
+
+    arrow::Status finish() override
+    {
+        watched_ = nullptr;
+        ARROW_RETURN_NOT_OK(writer_->Close());
+        group_count_ = static_cast<uint32_t>(writer_->metadata()->num_row_groups());
+        return arrow::Status::OK();
+    }
+
+    uint64_t size() const override
+    {
+        return sink->size() +
+               (watched_ == nullptr ? 0 : static_cast<uint64_t>(watched_->held_bytes()));
+    }
+
+    uint32_t group_count() const override
+    {
+        return group_count_;
+    }
+
+  private:
+    arrow::Result<std::shared_ptr<parquet::WriterProperties>>
+    make_properties(const sinter__columnar_write &write) const
+    {
+        static constexpr parquet::Compression::type codecs[] = {
+            parquet::Compression::ZSTD, parquet::Compression::UNCOMPRESSED,
+            parquet::Compression::SNAPPY, parquet::Compression::LZ4, parquet::Compression::GZIP};
+        parquet::WriterProperties::Builder builder;
+
+        if (write.codec < 0 || write.codec > SINTER__COLUMNAR_GZIP) {
+            return arrow::Status::NotImplemented("no such codec");
+        }
+        builder.memory_pool(session->pool())
+            ->version(parquet::ParquetVersion::PARQUET_1_0)
+            ->data_page_version(parquet::ParquetDataPageVersion::V1)
+            ->compression(codecs[write.codec])
+            ->data_pagesize(write.page_bytes > 0 ? write.page_bytes : kPageBytes)
+            ->max_row_group_length(kGroupRowsMax)
+            ->enable_store_decimal_as_integer()
+            ->enable_write_page_index()
+            ->enable_page_checksum();
+        if (write.codec_level != 0 || write.codec == SINTER__COLUMNAR_ZSTD) {
+            builder.compression_level(write.codec_level != 0 ? write.codec_level : 1);
+        }
+        if (write.no_dictionary) {
+            builder.disable_dictionary();
+        }
+        return builder.build();
+    }
+
+    /** The schema in Parquet's words, under the name that Paimon's files have. */
+    arrow::Result<std::shared_ptr<parquet::schema::GroupNode>>
+    make_root(const parquet::WriterProperties &properties) const
+    {
+        std::shared_ptr<parquet::SchemaDescriptor> found;
+        parquet::schema::NodeVector fields;
+        // Version 2.6 leaves nanoseconds what they are, so that they can be told from others.
+        const auto words = parquet::WriterProperties::Builder(properties)
+                               .version(parquet::ParquetVersion::PARQUET_2_6)
+                               ->build();
+
+        ARROW_RETURN_NOT_OK(parquet::arrow::ToParquetSchema(schema.get(), *words, &found));
+        for (int i = 0; i < found->group_node()->field_count(); i++) {
+            fields.push_back(with_int96(found->group_node()->field(i)));
+        }
+        return std::static_pointer_cast<parquet::schema::GroupNode>(
+            parquet::schema::GroupNode::Make(kRootName, parquet::Repetition::REQUIRED, fields));
+    }
+
+    /** The same node, with INT96 where there are nanoseconds (table-layout.md 9.1). */
+    static parquet::schema::NodePtr with_int96(const parquet::schema::NodePtr &node)
+    {
+        const auto &type = node->logical_type();
+
+        if (node->is_group()) {
+            const auto &group = static_cast<const parquet::schema::GroupNode &>(*node);
+            parquet::schema::NodeVector fields;
+
+            for (int i = 0; i < group.field_count(); i++) {
+                fields.push_back(with_int96(group.field(i)));
+            }
+            const bool is_plain = type == nullptr || !type->is_nested();
+
+            return parquet::schema::GroupNode::Make(node->name(), node->repetition(), fields,
+                                                    is_plain ? nullptr : type, node->field_id());
+        }
+        if (type != nullptr && type->is_timestamp() &&
+            static_cast<const parquet::TimestampLogicalType &>(*type).time_unit() ==
+                parquet::LogicalType::TimeUnit::NANOS) {
+            return parquet::schema::PrimitiveNode::Make(
+                node->name(), node->repetition(), parquet::Type::INT96,
+                parquet::ConvertedType::NONE, -1, -1, -1, node->field_id());
+        }
+        return node;
+    }
+
+    std::unique_ptr<parquet::arrow::FileWriter> writer_;
+    Watched *watched_ = nullptr; // the writer's, until it is closed
+    int64_t group_bytes_ = 0;
+    uint32_t group_count_ = 0;
+};
+
+} // namespace
+
+arrow::Status
+open_parquet(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
+             std::unique_ptr<sinter__columnar_file> *out)
+{
+    auto file = std::make_unique<ParquetFile>(std::move(session));
+    ParquetFile *opened = file.get();
+
+    file->source = std::move(source);
+    *out = std::move(file);
+    return opened->open();
+}
+
+arrow::Status
+make_parquet(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
+             const std::shared_ptr<arrow::Schema> &schema, const sinter__columnar_write &write,
+             std::unique_ptr<sinter__columnar_output> *out)
+{
+    auto output = std::make_unique<ParquetOutput>(std::move(session));
+    ParquetOutput *opened = output.get();
+
+    output->sink = std::move(sink);
+    output->schema = with_ids(*schema, kParquetIdKey);
+    *out = std::move(output);
+    return opened->open(write);
+}
+
+} // namespace columnar

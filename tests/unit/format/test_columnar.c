@@ -1,0 +1,274 @@
+/*
+ * Parquet and ORC files through the shim: what is written is read.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "columnar_bed.h"
+
+TestSuite(format_columnar, .timeout = 120);
+
+static const int32_t kinds[] = {SINTER__COLUMNAR_PARQUET, SINTER__COLUMNAR_ORC};
+
+static sinter__columnar_write
+write_of(int32_t kind)
+{
+    return (sinter__columnar_write){.struct_size = (uint32_t)sizeof(sinter__columnar_write),
+                                    .kind = kind};
+}
+
+static const sinter__columnar_read read_all = {.struct_size = (uint32_t)sizeof read_all};
+
+Test(format_columnar, what_is_written_is_read_with_every_codec)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        for (int codec = SINTER__COLUMNAR_ZSTD; codec <= SINTER__COLUMNAR_GZIP; codec++) {
+            sinter__columnar_write write = write_of(kinds[k]);
+            sinter_error err = SINTER_ERROR_INIT;
+            char path[32];
+
+            write.codec = codec;
+            (void)snprintf(path, sizeof path, "m/%d-%d", k, codec);
+            bed_write(&bed, path, &write, 3000, 1000);
+            cr_expect_eq(bed_read(&bed, path, &read_all, true, &err), 3000, "%s: %s", path,
+                         err.text);
+        }
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, ranges_of_any_length_come_out_in_order)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        for (int64_t step = 1; step < 30000; step = step * 5 + 1) {
+            const sinter__columnar_write write = write_of(kinds[k]);
+            sinter_error err = SINTER_ERROR_INIT;
+            char path[32];
+
+            (void)snprintf(path, sizeof path, "m/%d-%lld", k, (long long)step);
+            bed_write(&bed, path, &write, 30000, step);
+            cr_expect_eq(bed_read(&bed, path, &read_all, true, &err), 30000, "%s", err.text);
+        }
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, a_file_tells_its_columns_with_ids_its_rows_and_its_groups)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_api *api = bed.columnar.api;
+        sinter__columnar_write write = write_of(kinds[k]);
+        sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
+        sinter__columnar_file *file = NULL;
+        struct ArrowSchema schema;
+        uint64_t rows = 0;
+        char path[32];
+
+        write.group_bytes = 4096;
+        (void)snprintf(path, sizeof path, "m/%d", k);
+        bed_write(&bed, path, &write, 200000, 5000);
+        cr_assert_eq(api->file_open(&bed.columnar.host, path, 0, bed_size(&bed, path), &file, NULL),
+                     SINTER_OK);
+        cr_assert_eq(api->file_info(file, &info, NULL), SINTER_OK);
+        cr_expect_eq(info.kind, kinds[k]);
+        cr_expect_eq(info.row_count, 200000);
+        cr_expect_eq(info.column_count, BED_COLUMNS);
+        cr_expect_eq(info.file_bytes, bed_size(&bed, path));
+        cr_expect(strlen(info.writer) > 0);
+        cr_assert(info.group_count > 1, "%u groups", info.group_count);
+        for (uint32_t i = 0; i < info.group_count; i++) {
+            sinter__columnar_group group = {.struct_size = (uint32_t)sizeof group};
+
+            cr_assert_eq(api->file_group(file, i, &group, NULL), SINTER_OK);
+            rows += group.row_count;
+            cr_expect(group.stored_bytes > 0 && group.stored_bytes < info.file_bytes);
+        }
+        cr_expect_eq(rows, 200000);
+        cr_assert_eq(api->file_schema(file, &schema, NULL), SINTER_OK);
+        cr_assert_eq(schema.n_children, BED_COLUMNS);
+        cr_expect_str_eq(schema.children[0]->format, "l");
+        cr_expect_str_eq(schema.children[2]->format, "tsn:");
+        cr_expect_str_eq(schema.children[5]->name, "tags");
+        cr_expect_eq(sinter__arrow_field_id(schema.children[0]), 10);
+        cr_expect_eq(sinter__arrow_field_id(schema.children[5]), 15);
+        cr_expect_eq(sinter__arrow_field_id(schema.children[5]->children[0]), 536876032);
+        schema.release(&schema);
+        api->file_close(file);
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, a_read_gives_the_columns_and_groups_that_were_chosen)
+{
+    static const uint32_t chosen[] = {0, 3, 5};
+    const sinter__columnar_read some = {.struct_size = (uint32_t)sizeof some,
+                                        .batch_rows = 100,
+                                        .columns = chosen,
+                                        .column_count = 3};
+    const sinter__columnar_read last = {.struct_size = (uint32_t)sizeof last, .group_first = 1};
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        sinter__columnar_write write = write_of(kinds[k]);
+        sinter__columnar_file *file = NULL;
+        sinter__columnar_group group = {.struct_size = (uint32_t)sizeof group};
+        sinter__columnar_batch *batch = NULL;
+        struct ArrowArray array;
+        sinter_error err = SINTER_ERROR_INIT;
+
+        write.group_bytes = 4096;
+        bed_write(&bed, k == 0 ? "m/p" : "m/o", &write, 200000, 5000);
+        cr_expect_eq(bed_read(&bed, k == 0 ? "m/p" : "m/o", &some, true, &err), 200000, "%s",
+                     err.text);
+        cr_assert_eq(bed.columnar.api->file_open(&bed.columnar.host, k == 0 ? "m/p" : "m/o", 0, 0,
+                                                 &file, NULL),
+                     SINTER_OK);
+        cr_assert_eq(bed.columnar.api->file_group(file, 0, &group, NULL), SINTER_OK);
+        cr_assert_eq(bed.columnar.api->file_read(file, &last, NULL), SINTER_OK);
+        cr_assert_eq(bed.columnar.api->file_next(file, &batch, NULL), SINTER_OK);
+        bed.columnar.api->file_close(file); /* its rows live on */
+        cr_assert_eq(bed.columnar.api->batch_export(batch, &array, NULL), SINTER_OK);
+        bed.columnar.api->batch_release(batch);
+        bed_check(&array, NULL, (int64_t)group.row_count);
+        array.release(&array);
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, choices_that_make_no_sense_are_refused)
+{
+    static const uint32_t beyond[] = {0, BED_COLUMNS};
+    static const uint32_t twice[] = {1, 1};
+    const sinter__columnar_read reads[] = {{.columns = beyond, .column_count = 2},
+                                           {.columns = twice, .column_count = 2},
+                                           {.columns = twice, .column_count = 0},
+                                           {.group_first = 7},
+                                           {.group_count = UINT32_MAX}};
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_write write = write_of(kinds[k]);
+
+        bed_write(&bed, k == 0 ? "m/p" : "m/o", &write, 10, 10);
+        for (size_t i = 0; i < sizeof reads / sizeof reads[0]; i++) {
+            sinter_error err = SINTER_ERROR_INIT;
+
+            cr_expect_eq(bed_read(&bed, k == 0 ? "m/p" : "m/o", &reads[i], false, &err), -1);
+            cr_expect_eq(err.status, SINTER_E_INVALID, "case %zu", i);
+        }
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, a_file_without_rows_is_a_file)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_write write = write_of(kinds[k]);
+        sinter_error err = SINTER_ERROR_INIT;
+
+        bed_write(&bed, k == 0 ? "m/p" : "m/o", &write, 0, 1);
+        cr_expect_eq(bed_read(&bed, k == 0 ? "m/p" : "m/o", &read_all, true, &err), 0, "%s",
+                     err.text);
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, a_file_that_is_not_finished_has_no_name)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_api *api = bed.columnar.api;
+        const sinter__columnar_write write = write_of(kinds[k]);
+        sinter__columnar_batch *batch = bed_batch(&bed, 0, 9000);
+        const sinter__columnar_range range = {batch, 0, 9000};
+        sinter__columnar_output *output = NULL;
+        struct ArrowSchema schema;
+        sinter_io_stat stat;
+
+        bed_schema(&schema);
+        cr_assert_eq(
+            api->output_open(&bed.columnar.host, "m/never", &schema, &write, &output, NULL),
+            SINTER_OK);
+        cr_assert_eq(api->output_append(output, &range, 1, NULL), SINTER_OK);
+        api->output_close(output);
+        api->batch_release(batch);
+        schema.release(&schema);
+        cr_expect_eq(bed.env.io->ops->stat(bed.env.io, "m/never", &stat, NULL), SINTER_E_NOT_FOUND);
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar, rows_of_other_columns_are_refused)
+{
+    columnar_bed bed;
+    const sinter__columnar_write write = write_of(SINTER__COLUMNAR_PARQUET);
+    sinter__columnar_output *output = NULL;
+    struct ArrowSchema schema;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    bed_init(&bed, 0);
+    const sinter__columnar_api *api = bed.columnar.api;
+    sinter__columnar_batch *batch = bed_batch(&bed, 0, 10);
+    const sinter__columnar_range range = {batch, 0, 10};
+    const sinter__columnar_range beyond = {batch, 1, 10};
+
+    bed_schema(&schema);
+    schema.children[3]->format = "d:20,3";
+    cr_assert_eq(api->output_open(&bed.columnar.host, "m/x", &schema, &write, &output, NULL),
+                 SINTER_OK);
+    cr_assert_eq(api->output_append(output, &range, 1, &err), SINTER_E_INVALID);
+    cr_expect(strstr(err.text, "amount") != NULL, "%s", err.text);
+    cr_assert_eq(api->output_finish(output, &(sinter__columnar_written){0}, &err),
+                 SINTER_E_INVALID);
+    api->output_close(output);
+    schema.children[3]->format = "d:20,2";
+    cr_assert_eq(api->output_open(&bed.columnar.host, "m/x", &schema, &write, &output, NULL),
+                 SINTER_OK);
+    cr_assert_eq(api->output_append(output, &beyond, 1, &err), SINTER_E_INVALID);
+    api->output_close(output);
+    schema.release(&schema);
+    api->batch_release(batch);
+    bed_fini(&bed);
+}
+
+Test(format_columnar, columns_count_against_the_budget_which_is_a_ceiling)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, (uint64_t)64 << 20);
+    for (int k = 0; k < 2; k++) {
+        const char *path = k == 0 ? "m/p" : "m/o";
+        const sinter__columnar_write write = write_of(kinds[k]);
+        sinter_memory *small = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+
+        bed_write(&bed, path, &write, 20000, 100);
+        cr_expect_gt(sinter_memory_peak(bed.memory), 100000);
+        cr_assert_eq(sinter_memory_create(sinter_env_default(), 20000, &small, NULL), SINTER_OK);
+        bed.env.memory = small;
+        cr_expect_eq(bed_read(&bed, path, &read_all, true, &err), -1);
+        cr_expect_eq(err.status, SINTER_E_TOO_LARGE, "%s", err.text);
+        cr_expect_str_eq(err.file, path);
+        cr_expect_eq(sinter_memory_used(small), 0);
+        bed.env.memory = bed.memory;
+        sinter_memory_destroy(small);
+    }
+    bed_fini(&bed);
+}

@@ -1,0 +1,199 @@
+/*
+ * Columns that are read as other types than the file has: timestamps far from today, ORC's times.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columnar_bed.h"
+#include "sinter/io.h"
+
+TestSuite(format_columnar_cast, .timeout = 120);
+
+/* Years 1, 1677, 1970, 2024, 2262, 9999, in microseconds. */
+static const int64_t micros[] = {-62135596800000000, -9223372036854775, -1,
+                                 1709208000123457,   9223372036854775,  253402300799999999};
+enum { ROWS = sizeof micros / sizeof micros[0] };
+
+static void
+release_nothing(struct ArrowSchema *schema)
+{
+    schema->release = NULL;
+}
+
+static void
+release_no_array(struct ArrowArray *array)
+{
+    array->release = NULL;
+}
+
+/** A root with one column. */
+typedef struct one_column {
+    struct ArrowSchema child;
+    struct ArrowSchema *children[1];
+    struct ArrowSchema root;
+} one_column;
+
+static const struct ArrowSchema *
+one_schema(one_column *out, const char *format)
+{
+    out->child = (struct ArrowSchema){
+        .format = format, .name = "t", .flags = ARROW_FLAG_NULLABLE, .release = release_nothing};
+    out->children[0] = &out->child;
+    out->root = (struct ArrowSchema){.format = "+s",
+                                     .name = "",
+                                     .n_children = 1,
+                                     .children = out->children,
+                                     .release = release_nothing};
+    return &out->root;
+}
+
+/** Write a file with one column of numbers, 8 or 4 bytes each. */
+static void
+write_column(const columnar_bed *bed, int32_t kind, const char *format, const void *values)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    const sinter__columnar_write write = {.struct_size = (uint32_t)sizeof write, .kind = kind};
+    sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
+    const void *buffers[] = {NULL, values};
+    struct ArrowArray child = {
+        .length = ROWS, .n_buffers = 2, .buffers = buffers, .release = release_no_array};
+    struct ArrowArray *children[] = {&child};
+    struct ArrowArray root = {.length = ROWS,
+                              .n_buffers = 1,
+                              .n_children = 1,
+                              .buffers = buffers,
+                              .children = children,
+                              .release = release_no_array};
+    sinter__columnar_batch *batch = NULL;
+    sinter__columnar_output *output = NULL;
+    sinter__columnar_range range = {NULL, 0, ROWS};
+    one_column schema;
+
+    cr_assert_eq(api->output_open(&bed->columnar.host, "m/t", one_schema(&schema, format), &write,
+                                  &output, NULL),
+                 SINTER_OK);
+    (void)one_schema(&schema, format);
+    cr_assert_eq(api->batch_import(&schema.root, &root, &batch, NULL), SINTER_OK);
+    range.batch = batch;
+    cr_assert_eq(api->output_append(output, &range, 1, NULL), SINTER_OK);
+    cr_assert_eq(api->output_finish(output, &written, NULL), SINTER_OK);
+    api->output_close(output);
+    api->batch_release(batch);
+}
+
+/** Read the column as `format` (NULL: as it is) into `out`. */
+static sinter_status
+read_column(const columnar_bed *bed, const char *path, const char *format, void *out, size_t width,
+            sinter_error *err)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read};
+    sinter__columnar_file *file = NULL;
+    sinter__columnar_batch *batch = NULL;
+    one_column schema;
+    sinter_status st;
+
+    read.as = format == NULL ? NULL : one_schema(&schema, format);
+    cr_assert_eq(api->file_open(&bed->columnar.host, path, 0, 0, &file, err), SINTER_OK, "%s",
+                 err->text);
+    st = api->file_read(file, &read, err);
+    if (st == SINTER_OK) {
+        st = api->file_next(file, &batch, err);
+    }
+    if (st == SINTER_OK) {
+        struct ArrowArray array;
+
+        cr_assert_eq(api->batch_export(batch, &array, err), SINTER_OK);
+        cr_assert_eq(array.length, ROWS);
+        memcpy(out, (const char *)array.children[0]->buffers[1] + array.children[0]->offset * 8,
+               ROWS * width);
+        array.release(&array);
+    }
+    api->batch_release(batch);
+    api->file_close(file);
+    return st;
+}
+
+Test(format_columnar_cast, timestamps_of_all_years_come_out_of_orc_in_microseconds)
+{
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    write_column(&bed, SINTER__COLUMNAR_ORC, "tsu:", micros);
+    cr_assert_eq(read_column(&bed, "m/t", "tsu:", values, 8, &err), SINTER_OK, "%s", err.text);
+    for (int i = 0; i < ROWS; i++) {
+        cr_expect_eq(values[i], micros[i], "row %d: %lld", i, (long long)values[i]);
+    }
+    cr_assert_eq(read_column(&bed, "m/t", "tsm:", values, 8, &err), SINTER_OK, "%s", err.text);
+    cr_expect_eq(values[0], -62135596800000);
+    cr_expect_eq(values[2], -1, "rounded down");
+    cr_expect_eq(values[3], 1709208000123);
+    cr_expect_eq(values[5], 253402300799999);
+    bed_fini(&bed);
+}
+
+Test(format_columnar_cast, timestamps_that_nanoseconds_do_not_reach_are_refused_not_wrong)
+{
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    write_column(&bed, SINTER__COLUMNAR_ORC, "tsu:", micros);
+    cr_expect_eq(read_column(&bed, "m/t", NULL, values, 8, &err), SINTER_E_UNSUPPORTED);
+    cr_expect_eq(read_column(&bed, "m/t", "tsn:", values, 8, &err), SINTER_E_UNSUPPORTED);
+    cr_expect(strstr(err.text, "2262") != NULL, "%s", err.text);
+    bed_fini(&bed);
+}
+
+Test(format_columnar_cast, INT96_of_the_year_9999_is_refused_not_wrong)
+{
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_io *memory_io = NULL;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    memory_io = bed.env.io;
+    bed.env.io = sinter_io_posix();
+    cr_expect_eq(read_column(&bed, FIXTURES "/int96_year_9999.parquet", NULL, values, 8, &err),
+                 SINTER_E_UNSUPPORTED);
+    cr_expect(strstr(err.text, "column t") != NULL, "%s", err.text);
+    bed.env.io = memory_io;
+    bed_fini(&bed);
+}
+
+Test(format_columnar_cast, ORC_keeps_times_as_numbers_and_gives_them_as_times)
+{
+    static const int32_t times[ROWS] = {0, 1, 86399999, 12345678, 5, 6};
+    int32_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    write_column(&bed, SINTER__COLUMNAR_ORC, "ttm", times);
+    cr_assert_eq(read_column(&bed, "m/t", "i", values, 4, &err), SINTER_OK, "%s", err.text);
+    cr_expect_eq(memcmp(values, times, sizeof times), 0);
+    cr_assert_eq(read_column(&bed, "m/t", "ttm", values, 4, &err), SINTER_OK, "%s", err.text);
+    cr_expect_eq(memcmp(values, times, sizeof times), 0);
+    bed_fini(&bed);
+}
+
+Test(format_columnar_cast, what_can_not_be_had_is_refused_by_name)
+{
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int32_t kind = SINTER__COLUMNAR_PARQUET; kind <= SINTER__COLUMNAR_ORC; kind++) {
+        write_column(&bed, kind, "l", micros);
+        cr_expect_eq(read_column(&bed, "m/t", "tsu:", values, 8, &err), SINTER_E_UNSUPPORTED);
+        cr_expect(strstr(err.text, "column t") != NULL, "%s", err.text);
+        cr_assert_eq(bed.env.io->ops->unlink(bed.env.io, "m/t", NULL), SINTER_OK);
+    }
+    bed_fini(&bed);
+}

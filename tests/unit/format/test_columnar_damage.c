@@ -1,0 +1,201 @@
+/*
+ * Calls and allocations that fail, files that are cut or changed: an error, never a crash.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "columnar_bed.h"
+#include "support/fault_alloc.h"
+
+TestSuite(format_columnar_damage, .timeout = 600);
+
+static const int32_t kinds[] = {SINTER__COLUMNAR_PARQUET, SINTER__COLUMNAR_ORC};
+static const sinter__columnar_read read_all = {.struct_size = (uint32_t)sizeof read_all};
+
+static sinter__columnar_write
+write_of(int32_t kind)
+{
+    return (sinter__columnar_write){.struct_size = (uint32_t)sizeof(sinter__columnar_write),
+                                    .kind = kind};
+}
+
+/** Write 5000 rows as far as it goes. */
+static sinter_status
+try_write(const columnar_bed *bed, int32_t kind, sinter_error *err)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    const sinter__columnar_write write = write_of(kind);
+    sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
+    sinter__columnar_batch *batch = bed_batch(bed, 0, 5000);
+    const sinter__columnar_range ranges[] = {{batch, 0, 500}, {batch, 500, 4500}};
+    sinter__columnar_output *output = NULL;
+    struct ArrowSchema schema;
+    sinter_status st;
+
+    bed_schema(&schema);
+    st = api->output_open(&bed->columnar.host, "m/w", &schema, &write, &output, err);
+    schema.release(&schema);
+    if (st == SINTER_OK) {
+        st = api->output_append(output, ranges, 2, err);
+    }
+    if (st == SINTER_OK) {
+        st = api->output_finish(output, &written, err);
+    }
+    api->output_close(output);
+    api->batch_release(batch);
+    return st;
+}
+
+Test(format_columnar_damage, every_call_of_io_may_fail)
+{
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_write write = write_of(kinds[k]);
+        sinter_fault_options options = {.struct_size = (uint32_t)sizeof options,
+                                        .kind = SINTER_FAULT_EIO,
+                                        .at_call = UINT64_MAX};
+        sinter_io *fault = NULL;
+        sinter_io *plain = NULL;
+        columnar_bed bed;
+        bool done = false;
+
+        bed_init(&bed, 0);
+        bed_write(&bed, "m/r", &write, 2000, 700);
+        plain = bed.env.io;
+        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), plain, &options, &fault, NULL),
+                     SINTER_OK);
+        bed.env.io = fault;
+        for (options.at_call = 0; !done; options.at_call++) {
+            sinter_error err = SINTER_ERROR_INIT;
+
+            sinter_io_fault_set(fault, &options);
+            done = bed_read(&bed, "m/r", &read_all, true, &err) == 2000;
+            cr_assert(done || err.status == SINTER_E_IO, "read, call %llu: %s",
+                      (unsigned long long)options.at_call, err.text);
+        }
+        done = false;
+        options.kind = SINTER_FAULT_ENOSPC;
+        for (options.at_call = 0; !done; options.at_call++) {
+            sinter_error err = SINTER_ERROR_INIT;
+            sinter_io_stat stat;
+
+            sinter_io_fault_set(fault, &options);
+            done = try_write(&bed, kinds[k], &err) == SINTER_OK;
+            cr_assert(done || err.status == SINTER_E_NO_SPACE, "write, call %llu: %s",
+                      (unsigned long long)options.at_call, err.text);
+            cr_assert_eq(plain->ops->stat(plain, "m/w", &stat, NULL) == SINTER_OK, done);
+        }
+        sinter_io_destroy(fault);
+        bed.env.io = plain;
+        bed_fini(&bed);
+    }
+}
+
+Test(format_columnar_damage, every_allocation_of_columns_may_fail)
+{
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_write write = write_of(kinds[k]);
+        const sinter_allocator plain = sinter_env_default()->allocator;
+        bool done = false;
+        columnar_bed bed;
+
+        bed_init(&bed, 0);
+        bed_write(&bed, "m/r", &write, 1000, 1000);
+        for (uint64_t n = 0; !done; n++) {
+            sinter_error err = SINTER_ERROR_INIT;
+            fault_alloc fault;
+
+            fault_alloc_init(&fault, n);
+            bed.env.allocator = fault.env.allocator;
+            done = bed_read(&bed, "m/r", &read_all, true, &err) == 1000;
+            cr_assert(done || err.status == SINTER_E_NOMEM, "read, allocation %llu: %s",
+                      (unsigned long long)n, err.text);
+            cr_assert_eq(fault.live, 0);
+            cr_assert_eq(sinter_memory_used(bed.memory), 0);
+            bed.env.allocator = plain;
+        }
+        done = false;
+        for (uint64_t n = 0; !done; n++) {
+            sinter_error err = SINTER_ERROR_INIT;
+            fault_alloc fault;
+
+            fault_alloc_init(&fault, n);
+            bed.env.allocator = fault.env.allocator;
+            done = try_write(&bed, kinds[k], &err) == SINTER_OK;
+            cr_assert(done || err.status == SINTER_E_NOMEM, "write, allocation %llu: %s",
+                      (unsigned long long)n, err.text);
+            cr_assert_eq(fault.live, 0);
+            cr_assert_eq(sinter_memory_used(bed.memory), 0);
+            bed.env.allocator = plain;
+        }
+        bed_fini(&bed);
+    }
+}
+
+Test(format_columnar_damage, a_file_that_ends_early_is_an_error)
+{
+    for (int k = 0; k < 2; k++) {
+        const sinter__columnar_write write = write_of(kinds[k]);
+        columnar_bed bed;
+        uint64_t size = 0;
+
+        bed_init(&bed, 0);
+        bed_write(&bed, "m/r", &write, 500, 500);
+        size = bed_size(&bed, "m/r");
+        for (uint64_t cut = 0; cut < size; cut += 1 + size / 300) {
+            sinter_error err = SINTER_ERROR_INIT;
+
+            bed_copy(&bed, "m/r", "m/x", cut, UINT64_MAX, 0);
+            cr_assert_eq(bed_read(&bed, "m/x", &read_all, false, &err), -1, "%llu bytes",
+                         (unsigned long long)cut);
+            cr_assert_eq(err.status, SINTER_E_CORRUPT, "%s", err.text);
+            cr_assert_str_eq(err.file, "m/x");
+        }
+        bed_fini(&bed);
+    }
+}
+
+/** Change bytes of a file one by one, from `first` on. @return in how many cases it was seen */
+static unsigned
+change_bytes(const columnar_bed *bed, uint64_t first, uint64_t step)
+{
+    const uint64_t size = bed_size(bed, "m/r");
+    unsigned found = 0;
+
+    for (uint64_t at = first; at < size; at += step) {
+        sinter_error err = SINTER_ERROR_INIT;
+        int64_t rows = 0;
+
+        bed_copy(bed, "m/r", "m/x", size, at, (uint8_t)(1u << (at % 8)));
+        rows = bed_read(bed, "m/x", &read_all, false, &err);
+        cr_assert(rows == 500 || rows == -1, "byte %llu: %lld rows", (unsigned long long)at,
+                  (long long)rows);
+        found += rows == -1;
+        cr_assert_eq(sinter_memory_used(bed->memory), 0);
+    }
+    return found;
+}
+
+Test(format_columnar_damage, a_changed_byte_of_parquet_is_an_error_or_changes_no_count)
+{
+    const sinter__columnar_write write = write_of(SINTER__COLUMNAR_PARQUET);
+    columnar_bed bed;
+
+    bed_init(&bed, (uint64_t)256 << 20);
+    bed_write(&bed, "m/r", &write, 500, 500);
+    cr_expect_gt(change_bytes(&bed, 0, 11), 300);
+    bed_fini(&bed);
+}
+
+/** The library that Arrow reads ORC with trusts what stands in stripes, which have no checksum; the
+ *  file's end is looked at before (docs/columnar.md). */
+Test(format_columnar_damage, a_changed_byte_at_the_end_of_orc_is_an_error_or_changes_no_count)
+{
+    const sinter__columnar_write write = write_of(SINTER__COLUMNAR_ORC);
+    columnar_bed bed;
+
+    bed_init(&bed, (uint64_t)256 << 20);
+    bed_write(&bed, "m/r", &write, 500, 500);
+    cr_expect_gt(change_bytes(&bed, bed_size(&bed, "m/r") - 24, 1), 10);
+    bed_fini(&bed);
+}
