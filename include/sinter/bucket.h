@@ -13,8 +13,7 @@ extern "C" {
 /**
  * Hash of a BinaryRow: 32-bit Murmur3 with seed 42 over all of its bytes.
  *
- * A bucket's hash is that of the row of the bucket-key columns, encoded by sinter_row_encode() with
- * a row type of just these. @param row  its size is a multiple of 4
+ * @param row  for a bucket what sinter_bucket_key_encode() gives; its size is a multiple of 4
  * Thread-safe. Source: table-layout.md 5.2.
  */
 SINTER_API int32_t

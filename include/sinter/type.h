@@ -350,6 +350,20 @@ SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_decode(const sinter_row_type *row_type, sinter_bytes row, sinter_datum *values,
                   sinter_error *err);
 
+/**
+ * Encode a bucket key as BinaryRow, appended to `out`: what sinter_row_hash() takes. Every NaN is
+ * the canonical one, so that rows of one key are in one bucket.
+ *
+ * @param key_type  the bucket-key columns, in their order
+ * @param values    one per column, as for sinter_row_encode()
+ * @return          as sinter_row_encode(); SINTER_E_UNSUPPORTED for a nested column, which can't
+ *                  be part of a bucket key: column and type named
+ * Source: table-layout.md 5.2, key-encoding.md 1.
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_bucket_key_encode(const sinter_row_type *key_type, const sinter_datum *values,
+                         sinter_text *out, sinter_error *err);
+
 /** Encodes and decodes keys of fixed column types. Immutable. */
 typedef struct sinter_key_codec sinter_key_codec;
 

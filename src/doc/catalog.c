@@ -20,6 +20,7 @@
 #include "base/env.h"
 #include "base/load.h"
 #include "compact/path.h"
+#include "doc/json_walk.h"
 #include "doc/row_type.h"
 
 static sinter_status
@@ -85,6 +86,22 @@ check_options(const sinter_catalog_options *options, sinter_error *err)
     return sinter_compact_options_check(&compact, err);
 }
 
+/* The row type is part of a document, whose depth is limited. */
+static sinter_status
+check_depth(const sinter_row_type *row_type, sinter_error *err)
+{
+    const char *json = sinter_row_type_json(row_type);
+    const size_t depth = sinter__json_depth((sinter_bytes){(const uint8_t *)json, strlen(json)});
+
+    if (depth + 1 > SINTER_DOC_NESTING_MAX) {
+        return SINTER__ERR(
+            err, SINTER_E_UNSUPPORTED,
+            "the row type is %zu brackets deep, in a catalog at most %d are possible", depth,
+            SINTER_DOC_NESTING_MAX - 1);
+    }
+    return SINTER_OK;
+}
+
 /* The first document of a directory. */
 static sinter_status
 write_first(const sinter_env *env, const char *path, const sinter_catalog_options *options,
@@ -133,6 +150,7 @@ sinter_catalog_create(const sinter_env *env, const char *dir, const sinter_catal
     SINTER__REQUIRE(err, options.row_type != NULL);
     SINTER__REQUIRE(err, options.options != NULL || options.option_count == 0);
     SINTER__CHECK(sinter__row_type_check_values(options.row_type, err));
+    SINTER__CHECK(check_depth(options.row_type, err));
     SINTER__CHECK(check_options(&options, err));
     st = env->io->ops->mkdir(env->io, dir, err);
     if (st != SINTER_OK && st != SINTER_E_EXISTS) {

@@ -187,6 +187,20 @@ sinter__json_walk_enter(sinter__json_walk *w)
     }
 }
 
+size_t
+sinter__json_depth(sinter_bytes text)
+{
+    sinter__json_walk w;
+    size_t deepest = 0;
+
+    sinter__json_walk_init(&w, text, UINT64_MAX);
+    while (sinter__json_walk_next(&w) == SINTER__JSON_VALUE) {
+        sinter__json_walk_enter(&w);
+        deepest = w.depth > deepest ? w.depth : deepest;
+    }
+    return deepest;
+}
+
 /* Write the path of the value at hand; false when it doesn't fit. */
 bool
 sinter__json_walk_path(const sinter__json_walk *w, char path[SINTER__JSON_PATH_MAX])

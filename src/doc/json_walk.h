@@ -48,6 +48,10 @@ sinter__json_walk_next(sinter__json_walk *w);
 void
 sinter__json_walk_enter(sinter__json_walk *w);
 
+/** How deep brackets stand in brackets in a text that was printed here. */
+size_t
+sinter__json_depth(sinter_bytes text);
+
 /** Write the path of the value at hand; false when it doesn't fit. */
 bool
 sinter__json_walk_path(const sinter__json_walk *w, char path[SINTER__JSON_PATH_MAX]);

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "doc/binary.h"
 #include "doc/row_type.h"
@@ -43,6 +44,49 @@ sinter_row_encode(const sinter_row_type *row_type, const sinter_datum *values, u
     memset(out->data + out->size, 0, size + 1);
     sinter__binary_put(&shape, values, (uint8_t *)out->data + out->size);
     out->size += size;
+    return SINTER_OK;
+}
+
+/* Put the canonical NaN where there is one, in a row just made. */
+static void
+make_canonical(const sinter_field *fields, const sinter_datum *values, const sinter__slots *slots,
+               uint8_t *row)
+{
+    for (size_t i = 0; i < slots->count; i++) {
+        uint8_t *slot = row + slots->slots_at + i * slots->slot_bytes;
+
+        if (fields[i].type.id == SINTER_TYPE_FLOAT && !values[i].is_null) {
+            sinter__put_le32(slot, sinter__float_canonical(values[i].as.float_bits));
+        } else if (fields[i].type.id == SINTER_TYPE_DOUBLE && !values[i].is_null) {
+            sinter__put_le64(slot, sinter__double_canonical(values[i].as.double_bits));
+        }
+    }
+}
+
+sinter_status
+sinter_bucket_key_encode(const sinter_row_type *key_type, const sinter_datum *values,
+                         sinter_text *out, sinter_error *err)
+{
+    const sinter_field *fields = NULL;
+    sinter__slots slots;
+    size_t begin = 0;
+
+    SINTER__REQUIRE(err, key_type != NULL && values != NULL);
+    SINTER__REQUIRE(err, out != NULL && out->env != NULL);
+    fields = sinter_row_type_fields(key_type);
+    begin = out->size;
+    for (size_t i = 0; i < sinter_row_type_count(key_type); i++) {
+        if (fields[i].type.id >= SINTER_TYPE_ARRAY) {
+            return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                               "column \"%.100s\": type %s can't be part of a bucket key",
+                               fields[i].name, sinter_type_name(fields[i].type.id));
+        }
+    }
+    SINTER__CHECK(sinter_row_encode(key_type, values, 0, out, err));
+    SINTER__CHECK(sinter__slots_of_row(
+        sinter_row_type_count(key_type),
+        (sinter_bytes){(const uint8_t *)out->data + begin, out->size - begin}, &slots, err));
+    make_canonical(fields, values, &slots, (uint8_t *)out->data + begin);
     return SINTER_OK;
 }
 

@@ -53,6 +53,42 @@ Test(doc_catalog, what_can_not_be_made_is_refused)
     bucket_fini(&b);
 }
 
+Test(doc_catalog, a_row_type_too_deep_for_a_document_is_refused_before_it_is_written)
+{
+    for (size_t depth = 28; depth <= 29; depth++) {
+        sinter_catalog_options options = {.struct_size = (uint32_t)sizeof options,
+                                          .num_levels = -1};
+        sinter_row_type *row_type = NULL;
+        sinter_catalog *catalog = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+        char json[1024];
+        size_t at = 0;
+        bucket b;
+
+        bucket_init(&b, NULL);
+        at = (size_t)snprintf(json, sizeof json,
+                              "{\"fields\":[{\"name\":\"k\",\"type\":\"INT NOT "
+                              "NULL\"},{\"name\":\"v\",\"type\":\"");
+        for (size_t i = 0; i < depth; i++) {
+            at += (size_t)snprintf(json + at, sizeof json - at, "ARRAY<");
+        }
+        at += (size_t)snprintf(json + at, sizeof json - at, "INT");
+        memset(json + at, '>', depth);
+        (void)snprintf(json + at + depth, sizeof json - at - depth,
+                       "\"}],\"primaryKeys\":[\"k\"]}");
+        cr_assert_eq(sinter_row_type_parse(&b.env, json, strlen(json), &row_type, &err), SINTER_OK,
+                     "%s", err.text);
+        options.row_type = row_type;
+        cr_expect_eq(sinter_catalog_create(&b.env, "db", &options, &err),
+                     depth == 28 ? SINTER_OK : SINTER_E_UNSUPPORTED, "%s", err.text);
+        cr_expect_eq(open_catalog(&b.env, 0, &catalog, &err),
+                     depth == 28 ? SINTER_OK : SINTER_E_NOT_FOUND, "%s", err.text);
+        sinter_catalog_close(catalog);
+        sinter_row_type_destroy(row_type);
+        bucket_fini(&b);
+    }
+}
+
 Test(doc_catalog, one_writer_at_a_time_and_any_number_of_readers)
 {
     sinter_catalog *writer = NULL;

@@ -251,6 +251,52 @@ Test(doc_row_codec, nulls_of_not_null_columns_pass_in_retracts_only)
     sinter_row_type_destroy(row_type);
 }
 
+Test(field_faults, f24_a_bucket_key_has_the_canonical_nan)
+{
+    const char *const types[] = {"STRING", "FLOAT", "DOUBLE", "DOUBLE"};
+    sinter_row_type *row_type = row_type_of(types, 4);
+    const sinter_datum values[] = {bytes_datum("a longer string"),
+                                   {.as.float_bits = 0xff800001u},
+                                   {.as.double_bits = 0x7ff0000000000001u},
+                                   {.is_null = true}};
+    const sinter_datum canonical[] = {values[0],
+                                      {.as.float_bits = 0x7fc00000u},
+                                      {.as.double_bits = 0x7ff8000000000000u},
+                                      {.is_null = true}};
+    sinter_text key;
+    sinter_text row;
+
+    sinter_text_init(sinter_env_default(), &key);
+    sinter_text_init(sinter_env_default(), &row);
+    cr_assert_eq(sinter_text_append(&key, "front", 5, NULL), SINTER_OK);
+    cr_assert_eq(sinter_bucket_key_encode(row_type, values, &key, NULL), SINTER_OK);
+    cr_assert_eq(sinter_row_encode(row_type, canonical, 0, &row, NULL), SINTER_OK);
+    cr_expect(key.size == row.size + 5 && memcmp(key.data + 5, row.data, row.size) == 0);
+    sinter_text_fini(&row);
+    sinter_text_fini(&key);
+    sinter_row_type_destroy(row_type);
+}
+
+Test(doc_row_codec, nested_columns_are_no_bucket_key)
+{
+    static const char json[] =
+        "[{\"name\":\"a\",\"type\":\"INT\"},{\"name\":\"m\",\"type\":\"MAP<INT, "
+        "INT>\"}]";
+    const sinter_datum values[] = {{.as.integer = 1}, {.is_null = true}};
+    sinter_row_type *row_type = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_text key;
+
+    sinter_text_init(sinter_env_default(), &key);
+    cr_assert_eq(sinter_row_type_parse(sinter_env_default(), json, strlen(json), &row_type, NULL),
+                 SINTER_OK);
+    cr_expect_eq(sinter_bucket_key_encode(row_type, values, &key, &err), SINTER_E_UNSUPPORTED);
+    cr_expect_str_eq(err.text, "column \"m\": type MAP can't be part of a bucket key");
+    cr_expect_eq(key.size, 0);
+    sinter_text_fini(&key);
+    sinter_row_type_destroy(row_type);
+}
+
 Test(field_faults, f21_a_row_has_a_limit)
 {
     const char *const types[] = {"BYTES", "BYTES"};
