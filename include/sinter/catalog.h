@@ -45,7 +45,7 @@ typedef struct sinter_catalog_options {
  *         SINTER_E_EXISTS       the directory has a catalog
  *         SINTER_E_BUSY         another process holds its lock
  *         SINTER_E_INVALID      no key columns, an option refused
- *         SINTER_E_UNSUPPORTED  a nested column or key, named
+ *         SINTER_E_UNSUPPORTED  a column of VARIANT or BLOB, a nested key, named
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_catalog_create(const sinter_env *env, const char *dir, const sinter_catalog_options *options,
@@ -188,7 +188,7 @@ typedef struct sinter_ingest sinter_ingest;
  * @param catalog  opened for writing, with a row type; borrowed until close
  * @param options  NULL: defaults
  * @return         SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID, SINTER_E_TOO_LARGE (budget),
- *                 SINTER_E_UNSUPPORTED (a nested column, named)
+ *                 SINTER_E_UNSUPPORTED (a column of VARIANT or BLOB, named)
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_ingest_open(const sinter_env *env, sinter_catalog *catalog,

@@ -53,8 +53,8 @@ typedef struct sinter_row_reader sinter_row_reader;
  * Make a reader.
  * @param row_type  borrowed until destroy
  * @param options   copied
- * @return          SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID, SINTER_E_UNSUPPORTED (a nested
- *                  column, named)
+ * @return          SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID, SINTER_E_UNSUPPORTED (a
+ *                  column of VARIANT or BLOB, named)
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_reader_create(const sinter_env *env, const sinter_row_type *row_type,
@@ -125,7 +125,7 @@ sinter_row_writer_destroy(sinter_row_writer *writer);
  *
  * @param values  one per column of the row type
  * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (invalid UTF-8, column named),
- *                SINTER_E_UNSUPPORTED (nested)
+ *                SINTER_E_UNSUPPORTED (VARIANT, BLOB), SINTER_E_CORRUPT (a nested value)
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_writer_append(sinter_row_writer *writer, uint8_t kind, const sinter_datum *values,

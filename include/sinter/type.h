@@ -188,7 +188,8 @@ typedef struct sinter_datum {
             uint64_t low;
             int64_t high;
         } decimal;          /* DECIMAL: unscaled, 128-bit two's complement */
-        sinter_bytes bytes; /* CHAR, VARCHAR (UTF-8), BINARY, VARBINARY */
+        sinter_bytes bytes; /* CHAR, VARCHAR (UTF-8), BINARY, VARBINARY; ARRAY, MAP, MULTISET, ROW:
+                               binary form, see nested.h */
     } as;
 } sinter_datum;
 
@@ -212,11 +213,12 @@ enum {
  * @param column   its type, and a name for error texts (NULL: none)
  * @param text     borrowed; strings of `out` point into it
  * @param flags    SINTER_PRINT_HEX_STRINGS or 0
- * @param scratch  gets the bytes of hex text; `out` points there until it changes. Borrowed
+ * @param scratch  gets the bytes of hex text and of nested values, whose text is JSON; `out` points
+ *                 there until it changes. Borrowed
  * @param out      the value, never null
  * @return         SINTER_OK, SINTER_E_NOMEM,
  *                 SINTER_E_INVALID      no such value, or outside the type; text names the column
- *                 SINTER_E_UNSUPPORTED  a nested type, named
+ *                 SINTER_E_UNSUPPORTED  VARIANT, BLOB or a nested type without parts, named
  * Source: interchange.md 6.
  */
 SINTER_API SINTER_NODISCARD sinter_status
@@ -226,7 +228,8 @@ sinter_datum_parse(const sinter_column *column, sinter_bytes text, uint32_t flag
 /**
  * Check that a value lies within its type: digits, lengths, ranges, UTF-8 isn't looked at.
  * A null passes only for a nullable type. @return SINTER_OK, SINTER_E_INVALID,
- * SINTER_E_UNSUPPORTED (nested)
+ * SINTER_E_UNSUPPORTED (VARIANT, BLOB, or a nested type without parts). Of a nested value
+ * everything in it is checked.
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_datum_check(const sinter_type *type, const char *column, const sinter_datum *datum,
@@ -240,7 +243,8 @@ sinter_datum_print_text(const sinter_type *type, const sinter_datum *datum, uint
 /**
  * Append the canonical JSON of a value.
  * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (invalid UTF-8 without
- *         SINTER_PRINT_HEX_STRINGS), SINTER_E_UNSUPPORTED (nested). Source: interchange.md 6.
+ *         SINTER_PRINT_HEX_STRINGS), SINTER_E_CORRUPT (a nested value), SINTER_E_UNSUPPORTED (as
+ *         sinter_datum_check()). Source: interchange.md 6.
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_datum_print_json(const sinter_type *type, const sinter_datum *datum, uint32_t flags,
@@ -331,7 +335,7 @@ sinter_row_type_keys(const sinter_row_type *row_type, size_t *count_out);
  *                unless `kind` retracts and the column is no key column
  * @param kind    kind of the record, for that rule only; the row's header byte is always 0
  * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a value, its column named),
- *                SINTER_E_UNSUPPORTED (a nested type, column and type named),
+ *                SINTER_E_UNSUPPORTED (VARIANT or BLOB, column and type named),
  *                SINTER_E_TOO_LARGE (more than SINTER_VALUE_BYTES_MAX)
  * Source: table-layout.md 5.
  */
@@ -342,9 +346,10 @@ sinter_row_encode(const sinter_row_type *row_type, const sinter_datum *values, u
 /**
  * Decode a BinaryRow. Any bytes are safe.
  *
- * @param row     borrowed; strings of `values` point into it
+ * @param row     borrowed; strings and nested values of `values` point into it. What lies in nested
+ *                values is looked at when they are walked
  * @param values  room for one per column
- * @return        SINTER_OK, SINTER_E_CORRUPT (column named), SINTER_E_UNSUPPORTED (nested type)
+ * @return        SINTER_OK, SINTER_E_CORRUPT (column named), SINTER_E_UNSUPPORTED (VARIANT, BLOB)
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_row_decode(const sinter_row_type *row_type, sinter_bytes row, sinter_datum *values,

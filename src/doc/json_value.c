@@ -143,17 +143,15 @@ take_part(const nested_take *take, const sinter_type *type, json_t *value, sinte
     return SINTER_OK;
 }
 
-/* Take part `index`, which is called `what`. */
+/* Take item `index` of the elements, keys or values that `part` tells of. */
 static sinter_status
-take_item(const nested_take *take, const char *what, json_t *value, size_t index,
+take_item(const nested_take *take, const sinter_field *part, json_t *value, size_t index,
           sinter_datum *items)
 {
-    const sinter_field *fields = take->type->parts->fields;
-    const sinter_type *type = &fields[what[0] == 'v' ? 1 : 0].type;
-    const sinter_status st = take_part(take, type, value, &items[index]);
+    const sinter_status st = take_part(take, &part->type, value, &items[index]);
 
     if (st != SINTER_OK) {
-        sinter__fail_context(take->err, "%s %zu", what, index);
+        sinter__fail_context(take->err, "%s %zu", part->name, index);
     }
     return st;
 }
@@ -176,7 +174,8 @@ take_elements(const nested_take *take, const json_t *array, sinter_datum **out)
 
     SINTER__CHECK(datum_room(take, count, out));
     for (size_t i = 0; i < count; i++) {
-        SINTER__CHECK(take_item(take, "element", json_array_get(array, i), i, *out));
+        SINTER__CHECK(
+            take_item(take, take->type->parts->fields, json_array_get(array, i), i, *out));
     }
     return SINTER_OK;
 }
@@ -185,17 +184,18 @@ static sinter_status
 take_pair(const nested_take *take, const json_t *pair, size_t index, sinter_datum *keys,
           sinter_datum *mapped)
 {
+    const sinter_field *fields = take->type->parts->fields;
     const sinter__json_event event = sinter__json_walk_next(&take->values->walk);
 
     assert(event == SINTER__JSON_VALUE);
     (void)event;
     if (!json_is_array(pair) || json_array_size(pair) != 2) {
         return SINTER__ERR(take->err, SINTER_E_INVALID, "pair %zu: [%s, %s] expected", index,
-                           take->type->parts->fields[0].name, take->type->parts->fields[1].name);
+                           fields[0].name, fields[1].name);
     }
     sinter__json_walk_enter(&take->values->walk);
-    SINTER__CHECK(take_item(take, "key", json_array_get(pair, 0), index, keys));
-    return take_item(take, "value", json_array_get(pair, 1), index, mapped);
+    SINTER__CHECK(take_item(take, &fields[0], json_array_get(pair, 0), index, keys));
+    return take_item(take, &fields[1], json_array_get(pair, 1), index, mapped);
 }
 
 static sinter_status

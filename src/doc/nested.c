@@ -126,9 +126,9 @@ check_part(const sinter_type *type, const sinter_datum *datum, size_t depth, sin
                                        : sinter__datum_check_range(type, NULL, datum, err);
 }
 
-/* Check elements; `what` they are. */
+/* Check the elements, keys or values that `part` tells of. */
 static sinter_status
-check_array(const sinter_array *array, const char *what, size_t depth, sinter_error *err)
+check_array(const sinter_array *array, const sinter_field *part, size_t depth, sinter_error *err)
 {
     for (size_t i = 0; i < array->count; i++) {
         sinter_datum datum = {.is_null = true};
@@ -137,7 +137,7 @@ check_array(const sinter_array *array, const char *what, size_t depth, sinter_er
         SINTER__CHECK(sinter_array_get(array, i, &datum, err));
         st = check_part(array->element, &datum, depth, err);
         if (st != SINTER_OK) {
-            sinter__fail_context(err, "%s %zu", what, i);
+            sinter__fail_context(err, "%s %zu", part->name, i);
             return st;
         }
     }
@@ -185,11 +185,11 @@ check_nested(const sinter_type *type, sinter_bytes value, size_t depth, sinter_e
     }
     if (type->id == SINTER_TYPE_ARRAY) {
         SINTER__CHECK(sinter_array_open(type, value, &keys, err));
-        return check_array(&keys, "element", depth + 1, err);
+        return check_array(&keys, &type->parts->fields[0], depth + 1, err);
     }
     SINTER__CHECK(sinter_map_open(type, value, &keys, &values, err));
-    SINTER__CHECK(check_array(&keys, "key", depth + 1, err));
-    return check_array(&values, "value", depth + 1, err);
+    SINTER__CHECK(check_array(&keys, &type->parts->fields[0], depth + 1, err));
+    return check_array(&values, &type->parts->fields[1], depth + 1, err);
 }
 
 sinter_status
@@ -255,16 +255,15 @@ sinter__nested_put(const sinter__nested_value *value, uint8_t *out)
     sinter__binary_put(&second, value->second, out + KEY_SIZE_BYTES + size);
 }
 
-/* Check datums against a type; `what` they are. */
+/* Check the datums that are given for `part`. */
 static sinter_status
-check_given(const sinter_type *type, const char *what, const sinter_datum *values, size_t count,
-            sinter_error *err)
+check_given(const sinter_field *part, const sinter_datum *values, size_t count, sinter_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        const sinter_status st = sinter_datum_check(type, NULL, &values[i], err);
+        const sinter_status st = sinter_datum_check(&part->type, NULL, &values[i], err);
 
         if (st != SINTER_OK) {
-            sinter__fail_context(err, "%s %zu", what, i);
+            sinter__fail_context(err, "%s %zu", part->name, i);
             return st;
         }
     }
@@ -293,7 +292,7 @@ sinter_array_encode(const sinter_type *type, const sinter_datum *values, size_t 
     SINTER__REQUIRE(err, values != NULL || count == 0);
     SINTER__REQUIRE(err, out != NULL && out->env != NULL);
     SINTER__CHECK(sinter__nested_size(&value, &size, err));
-    SINTER__CHECK(check_given(&type->parts->fields[0].type, "element", values, count, err));
+    SINTER__CHECK(check_given(&type->parts->fields[0], values, count, err));
     return append(&value, size, out, err);
 }
 
@@ -309,8 +308,8 @@ sinter_map_encode(const sinter_type *type, const sinter_datum *keys, const sinte
     SINTER__REQUIRE(err, (keys != NULL && values != NULL) || count == 0);
     SINTER__REQUIRE(err, out != NULL && out->env != NULL);
     SINTER__CHECK(sinter__nested_size(&value, &size, err));
-    SINTER__CHECK(check_given(&type->parts->fields[0].type, "key", keys, count, err));
-    SINTER__CHECK(check_given(&type->parts->fields[1].type, "value", values, count, err));
+    SINTER__CHECK(check_given(&type->parts->fields[0], keys, count, err));
+    SINTER__CHECK(check_given(&type->parts->fields[1], values, count, err));
     return append(&value, size, out, err);
 }
 

@@ -126,7 +126,7 @@ Test(doc_nested, what_does_not_fit_is_refused_with_its_place)
     expect_refused("MAP<INT, INT>", "[[1]]", SINTER_E_INVALID, "pair 0: [key, value] expected");
     expect_refused("MAP<INT, INT>", "[[1,2],3]", SINTER_E_INVALID, "pair 1: [key, value]");
     expect_refused("MULTISET<INT>", "[[1,null]]", SINTER_E_INVALID,
-                   "value 0: null, but declared NOT NULL");
+                   "count 0: null, but declared NOT NULL");
     expect_refused("MAP<INT, INT>", "[[1,2],[2,2],[1,3]]", SINTER_E_INVALID,
                    "column \"c\": the key 1 comes twice");
     expect_refused("MAP<INT NOT NULL, INT>", "[[null,1]]", SINTER_E_INVALID, "key 0: null");
