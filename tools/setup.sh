@@ -8,7 +8,7 @@ what=${1:-run}
 
 build="gcc libc6-dev make cmake ninja-build pkg-config liburing-dev libzstd-dev liblz4-dev
     libxxhash-dev libjansson-dev zlib1g-dev"
-checks="libcriterion-dev libavro-dev clang clang-format clang-tidy g++ python3 python3-venv tzdata valgrind
+checks="libcriterion-dev libavro-dev libroaring-dev clang clang-format clang-tidy g++ python3 python3-venv tzdata valgrind
     git"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 

@@ -44,6 +44,18 @@ sinter__get_le64(const void *p)
     return v;
 }
 
+static inline uint32_t
+sinter__get_be32(const void *p)
+{
+    uint32_t v;
+
+    memcpy(&v, p, sizeof v);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    v = __builtin_bswap32(v);
+#endif
+    return v;
+}
+
 static inline uint64_t
 sinter__get_be64(const void *p)
 {
@@ -79,6 +91,15 @@ sinter__put_le64(void *p, uint64_t v)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     v = __builtin_bswap64(v);
+#endif
+    memcpy(p, &v, sizeof v);
+}
+
+static inline void
+sinter__put_be32(void *p, uint32_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    v = __builtin_bswap32(v);
 #endif
     memcpy(p, &v, sizeof v);
 }
