@@ -32,9 +32,8 @@ is_file_scheme(const char *scheme, size_t size)
     return size == sizeof file;
 }
 
-/* The directory that a path or URI names. */
-static sinter_status
-local_path(const char *uri, const char **out, sinter_error *err)
+sinter_status
+sinter__local_path(const char *uri, const char **out, sinter_error *err)
 {
     const size_t scheme =
         strspn(uri, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.");
@@ -193,7 +192,7 @@ sinter_table_open(const sinter_env *env, const sinter_table_config *given, sinte
     *out = NULL;
     SINTER__CHECK(sinter__struct_load(&config, sizeof config, given, "sinter_table_config", err));
     SINTER__REQUIRE(err, config.path != NULL && config.path[0] != '\0');
-    SINTER__CHECK(local_path(config.path, &path, err));
+    SINTER__CHECK(sinter__local_path(config.path, &path, err));
     SINTER__CHECK(SINTER__NEW(env, table, 1, err));
     table->env = env;
     SINTER__TRY(copy_path(env, path, &table->root, err));

@@ -21,6 +21,11 @@ struct sinter_table {
     const sinter_schema *latest;
 };
 
+/** The path in a path or URI, which must be one of "file:". @return SINTER_OK, SINTER_E_UNSUPPORTED
+ */
+sinter_status
+sinter__local_path(const char *uri, const char **out, sinter_error *err);
+
 /** Make "HOME/DIR" the content of `out`. @return SINTER_OK, SINTER_E_NOMEM */
 sinter_status
 sinter__table_dir(const sinter_table *table, const char *dir, sinter_text *out, sinter_error *err);

@@ -1,0 +1,65 @@
+/*
+ * Reading tables: the rows that a batch read of a snapshot returns.
+ */
+#ifndef SINTER_TABLE_SCAN_H
+#define SINTER_TABLE_SCAN_H
+
+#include "sinter/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What to read. Zeroed with struct_size set and bucket -1: everything of the newest snapshot. All
+ *  is borrowed for the call of open. */
+typedef struct sinter_table_scan_options {
+    uint32_t struct_size;
+    int32_t bucket;                  /* only this one; -1: all */
+    const sinter_snapshot *snapshot; /* NULL: the newest */
+    const char *const *columns;      /* names, in this order; NULL: all of the schema */
+    size_t column_count;
+    const char *spill_dir; /* for merges of more runs than memory allows; NULL: never spill */
+} sinter_table_scan_options;
+
+/** A read under way. Confined. */
+typedef struct sinter_table_scan sinter_table_scan;
+
+/**
+ * Begin to read. Rows have the columns of the newest schema when the newest snapshot is read, else
+ * of the snapshot's.
+ *
+ * @param table    borrowed until close
+ * @param options  NULL: everything
+ * @param out      release with sinter_table_scan_close()
+ * @return         SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a column that isn't there),
+ *                 SINTER_E_CORRUPT, SINTER_E_NOT_FOUND (a file that metadata names), SINTER_E_IO,
+ *                 SINTER_E_UNSUPPORTED  what this version can't read, by name: a merge engine, a
+ *                                       format, data evolution
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_table_scan_open(sinter_table *table, const sinter_table_scan_options *options,
+                       sinter_table_scan **out, sinter_error *err);
+
+/** Release; takes NULL. */
+SINTER_API void
+sinter_table_scan_close(sinter_table_scan *scan);
+
+/** Columns of the rows; lives as long as the scan. */
+SINTER_API const sinter_row_type *
+sinter_table_scan_row_type(const sinter_table_scan *scan);
+
+/**
+ * The next row. Partitions come in the order of their bytes, buckets by number, rows of a bucket
+ * with a key in its order.
+ *
+ * @param values_out  one per column, until the next call
+ * @return            SINTER_OK, SINTER_END, failures as of open, SINTER_E_TOO_LARGE (the budget),
+ *                    SINTER_E_INVALID (a value that can't be cast to its column's type)
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,562 @@
+#include "table/avro_rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "doc/nested.h"
+#include "doc/number.h"
+#include "doc/text.h"
+#include "doc/type.h"
+
+enum { MICROS_PER_MS = 1000, NANOS_PER_MICRO = 1000, DECIMAL_BYTES_MAX = 16, DEPTH_MAX = 32 };
+
+typedef struct node node;
+
+/** How the values of a type stand in the file. */
+struct node {
+    sinter_type type;
+    const sinter__avro_node *avro; /* behind the union with null */
+    int32_t null_branch;           /* -1: there is no union */
+    bool is_micros;                /* TIMESTAMP */
+    const char *column;            /* for errors */
+    node *parts;                   /* of a nested type */
+    size_t part_count;
+    /* Values of a nested type: datums of the one that is being decoded, and the binary forms of
+     * those whose parent isn't finished. They are found by offsets while the text may move. */
+    sinter_datum *values;
+    size_t value_count;
+    size_t value_capacity;
+    sinter_datum *fields; /* of a ROW, side by side */
+    sinter_text text;
+};
+
+/** What becomes of a field of the file's records. */
+typedef struct field_step {
+    const sinter__avro_node *avro;
+    size_t first; /* in `uses`: columns that want it */
+    size_t count;
+} field_step;
+
+struct sinter__avro_rows {
+    const sinter_env *env;
+    sinter__arena arena;
+    int32_t record_branch; /* the whole record is in a union; -1: it isn't */
+    field_step *steps;
+    size_t step_count;
+    size_t *uses;
+    node *columns;
+    size_t column_count;
+};
+
+/* ---- compiling ---- */
+
+static sinter_status
+mismatch(const node *n, const sinter__avro_node *avro, sinter_error *err)
+{
+    char name[SINTER_TYPE_TEXT_MAX];
+
+    sinter_type_print(&n->type, name);
+    return SINTER__ERR(err, SINTER_E_CORRUPT, "column %.100s is %s, the file has Avro type %s",
+                       n->column, name, sinter__avro_type_name(avro->type));
+}
+
+static sinter__avro_type
+avro_type_of(const sinter_type *type)
+{
+    switch (type->id) {
+    case SINTER_TYPE_BOOLEAN:
+        return SINTER__AVRO_BOOLEAN;
+    case SINTER_TYPE_TINYINT:
+    case SINTER_TYPE_SMALLINT:
+    case SINTER_TYPE_INT:
+    case SINTER_TYPE_DATE:
+    case SINTER_TYPE_TIME:
+        return SINTER__AVRO_INT;
+    case SINTER_TYPE_FLOAT:
+        return SINTER__AVRO_FLOAT;
+    case SINTER_TYPE_DOUBLE:
+        return SINTER__AVRO_DOUBLE;
+    case SINTER_TYPE_CHAR:
+    case SINTER_TYPE_VARCHAR:
+        return SINTER__AVRO_STRING;
+    case SINTER_TYPE_BINARY:
+    case SINTER_TYPE_VARBINARY:
+    case SINTER_TYPE_DECIMAL:
+        return SINTER__AVRO_BYTES;
+    case SINTER_TYPE_ARRAY:
+        return SINTER__AVRO_ARRAY;
+    case SINTER_TYPE_ROW:
+        return SINTER__AVRO_RECORD;
+    default:
+        return SINTER__AVRO_LONG;
+    }
+}
+
+static sinter_status
+compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, uint32_t depth,
+        sinter_error *err);
+
+static sinter_status
+compile_part(sinter__avro_rows *rows, node *n, size_t index, const sinter__avro_node *avro,
+             uint32_t depth, sinter_error *err)
+{
+    node *part = &n->parts[index];
+
+    part->type = n->type.parts->fields[index].type;
+    part->column = n->column;
+    return compile(rows, part, avro, depth + 1, err);
+}
+
+/* An Avro map has strings as keys; other keys stand in an array of records with key and value. */
+static sinter_status
+compile_map(sinter__avro_rows *rows, node *n, uint32_t depth, sinter_error *err)
+{
+    static const sinter__avro_node string = {.type = SINTER__AVRO_STRING};
+    const sinter__avro_node *avro = n->avro;
+
+    if (avro->type == SINTER__AVRO_ARRAY) {
+        const sinter__avro_node *entry = avro->fields[0].type;
+
+        if (entry->type != SINTER__AVRO_RECORD || entry->field_count != 2) {
+            return mismatch(n, avro, err);
+        }
+        SINTER__CHECK(compile_part(rows, n, 0, entry->fields[0].type, depth, err));
+        return compile_part(rows, n, 1, entry->fields[1].type, depth, err);
+    }
+    if (avro->type != SINTER__AVRO_MAP) {
+        return mismatch(n, avro, err);
+    }
+    SINTER__CHECK(compile_part(rows, n, 0, &string, depth, err));
+    return compile_part(rows, n, 1, avro->fields[0].type, depth, err);
+}
+
+static sinter_status
+compile_nested(sinter__avro_rows *rows, node *n, uint32_t depth, sinter_error *err)
+{
+    if (n->type.parts == NULL || depth >= DEPTH_MAX) {
+        return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "column %.100s: the type can't be read",
+                           n->column);
+    }
+    n->part_count = n->type.parts->count;
+    SINTER__CHECK(sinter__arena_take(&rows->arena, (n->part_count + 1) * sizeof *n->parts,
+                                     (void **)&n->parts, err));
+    memset(n->parts, 0, (n->part_count + 1) * sizeof *n->parts);
+    SINTER__CHECK(sinter__arena_take(&rows->arena, (n->part_count + 1) * sizeof *n->fields,
+                                     (void **)&n->fields, err));
+    for (size_t i = 0; i < n->part_count; i++) {
+        sinter_text_init(rows->env, &n->parts[i].text);
+    }
+    if (n->type.id == SINTER_TYPE_MAP || n->type.id == SINTER_TYPE_MULTISET) {
+        return compile_map(rows, n, depth, err);
+    }
+    if (n->avro->type != avro_type_of(&n->type) ||
+        (n->type.id == SINTER_TYPE_ROW && n->avro->field_count != n->part_count)) {
+        return mismatch(n, n->avro, err);
+    }
+    for (size_t i = 0; i < n->part_count; i++) {
+        SINTER__CHECK(compile_part(rows, n, i, n->avro->fields[i].type, depth, err));
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, uint32_t depth,
+        sinter_error *err)
+{
+    int32_t branch = -1;
+
+    n->avro = sinter__avro_node_unwrap(avro, &branch);
+    n->null_branch = branch < 0 ? -1 : 1 - branch;
+    if (n->type.id == SINTER_TYPE_VARIANT || n->type.id == SINTER_TYPE_BLOB) {
+        return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "column %.100s: %s can't be read from Avro",
+                           n->column, sinter_type_name(n->type.id));
+    }
+    if (n->avro == NULL || (branch >= 0 && avro->field_count != 2)) {
+        return mismatch(n, avro, err);
+    }
+    if (sinter_type_is_nested(&n->type)) {
+        return compile_nested(rows, n, depth, err);
+    }
+    if (n->avro->type != avro_type_of(&n->type)) {
+        return mismatch(n, n->avro, err);
+    }
+    n->is_micros = n->avro->logical_type != NULL ? strstr(n->avro->logical_type, "micros") != NULL
+                                                 : n->type.precision > 3;
+    return SINTER_OK;
+}
+
+/* Note which columns want a field. */
+static sinter_status
+compile_field(sinter__avro_rows *rows, const sinter__avro_field *field,
+              const sinter_column *columns, field_step *step, sinter_error *err)
+{
+    step->avro = field->type;
+    for (size_t c = 0; c < rows->column_count; c++) {
+        if (strcmp(columns[c].name, field->name) == 0) {
+            rows->uses[step->first + step->count++] = c;
+            SINTER__CHECK(compile(rows, &rows->columns[c], field->type, 0, err));
+        }
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+compile_record(sinter__avro_rows *rows, const sinter__avro_node *record,
+               const sinter_column *columns, sinter_error *err)
+{
+    size_t used = 0;
+
+    rows->step_count = record->field_count;
+    SINTER__CHECK(sinter__arena_take(&rows->arena, (rows->step_count + 1) * sizeof *rows->steps,
+                                     (void **)&rows->steps, err));
+    SINTER__CHECK(sinter__arena_take(&rows->arena, (rows->column_count + 1) * sizeof *rows->uses,
+                                     (void **)&rows->uses, err));
+    for (size_t i = 0; i < rows->step_count; i++) {
+        rows->steps[i] = (field_step){.first = used};
+        SINTER__CHECK(compile_field(rows, &record->fields[i], columns, &rows->steps[i], err));
+        used += rows->steps[i].count;
+    }
+    for (size_t c = 0; c < rows->column_count; c++) {
+        if (rows->columns[c].avro == NULL) {
+            return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has no column %.100s",
+                               columns[c].name);
+        }
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__avro_rows_create(const sinter_env *env, const sinter__avro_schema *schema,
+                         const sinter_column *columns, size_t count, sinter__avro_rows **out,
+                         sinter_error *err)
+{
+    const sinter__avro_node *root = sinter__avro_schema_root(schema);
+    sinter__avro_rows *rows = NULL;
+    const sinter__avro_node *record = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(env, rows, 1, err));
+    rows->env = env;
+    rows->arena.env = env;
+    record = sinter__avro_node_unwrap(root, &rows->record_branch);
+    if (record == NULL || record->type != SINTER__AVRO_RECORD) {
+        SINTER__FAIL(err, SINTER_E_CORRUPT, "the file holds no records");
+    }
+    SINTER__TRY(sinter__arena_take(&rows->arena, (count + 1) * sizeof *rows->columns,
+                                   (void **)&rows->columns, err));
+    memset(rows->columns, 0, (count + 1) * sizeof *rows->columns);
+    rows->column_count = count;
+    for (size_t i = 0; i < count; i++) {
+        rows->columns[i].type = columns[i].type;
+        rows->columns[i].column = columns[i].name;
+        sinter_text_init(env, &rows->columns[i].text);
+    }
+    SINTER__TRY(compile_record(rows, record, columns, err));
+    *out = rows;
+    rows = NULL;
+out:
+    sinter__avro_rows_destroy(rows);
+    return st;
+}
+
+static void
+release_nodes(const sinter_env *env, node *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        release_nodes(env, nodes[i].parts, nodes[i].parts == NULL ? 0 : nodes[i].part_count);
+        sinter__free(env, nodes[i].values);
+        sinter_text_fini(&nodes[i].text);
+    }
+}
+
+void
+sinter__avro_rows_destroy(sinter__avro_rows *rows)
+{
+    if (rows != NULL) {
+        const sinter_env *env = rows->env;
+
+        release_nodes(env, rows->columns, rows->column_count);
+        sinter__arena_fini(&rows->arena);
+        sinter__free(env, rows);
+    }
+}
+
+/* ---- values ---- */
+
+static sinter_status
+damaged(const node *n, sinter_error *err)
+{
+    return SINTER__ERR(err, SINTER_E_CORRUPT, "column %.100s: the value is damaged", n->column);
+}
+
+static sinter_status
+decode(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err);
+
+/* The text of a value's parts may have moved while they were made. */
+static void
+settle(const node *part, sinter_datum *value)
+{
+    if (sinter_type_is_nested(&part->type) && !value->is_null) {
+        value->as.bytes.data = (const uint8_t *)part->text.data + value->as.integer;
+    }
+}
+
+static sinter_status
+add_value(node *n, sinter__avro_cursor *cursor, sinter_error *err)
+{
+    if (n->value_count == n->value_capacity) {
+        const size_t wanted = n->value_capacity == 0 ? 16 : n->value_capacity * 2;
+
+        SINTER__CHECK(
+            sinter__resize(n->text.env, (void **)&n->values, wanted, sizeof *n->values, err));
+        n->value_capacity = wanted;
+    }
+    SINTER__CHECK(decode(n, cursor, &n->values[n->value_count], err));
+    n->value_count++;
+    return SINTER_OK;
+}
+
+static sinter_status
+add_parts(node *n, sinter__avro_cursor *cursor, sinter_error *err)
+{
+    for (size_t p = 0; p < n->part_count; p++) {
+        SINTER__CHECK(add_value(&n->parts[p], cursor, err));
+    }
+    return SINTER_OK;
+}
+
+/* The items of an array or map: blocks of a count, which is negative when a size follows, until an
+ * empty one. */
+static sinter_status
+add_items(node *n, sinter__avro_cursor *cursor, sinter_error *err)
+{
+    int64_t count = 0;
+    int64_t size = 0;
+
+    do {
+        if (!sinter__avro_get_long(cursor, &count) || count == INT64_MIN ||
+            (count < 0 && !sinter__avro_get_long(cursor, &size))) {
+            return damaged(n, err);
+        }
+        count = count < 0 ? -count : count;
+        /* An item takes a byte at least, so a count can't promise more than there is. */
+        if (count > cursor->end - cursor->at) {
+            return damaged(n, err);
+        }
+        for (int64_t i = 0; i < count; i++) {
+            SINTER__CHECK(add_parts(n, cursor, err));
+        }
+    } while (count > 0);
+    return SINTER_OK;
+}
+
+/* Append the binary form of a value whose parts are there. */
+static sinter_status
+append_form(node *n, sinter_error *err)
+{
+    sinter__nested_value value = {.type = &n->type, .first = n->fields, .count = n->part_count};
+    const size_t begin = n->text.size;
+    size_t size = 0;
+
+    if (n->type.id == SINTER_TYPE_ROW) {
+        for (size_t p = 0; p < n->part_count; p++) {
+            n->fields[p] = n->parts[p].values[0];
+        }
+    } else {
+        value.first = n->parts[0].values;
+        value.second = n->part_count > 1 ? n->parts[1].values : NULL;
+        value.count = n->parts[0].value_count;
+    }
+    SINTER__CHECK(sinter__nested_size(&value, &size, err));
+    SINTER__CHECK(sinter__text_fill(&n->text, '\0', size, err));
+    sinter__nested_put(&value, (uint8_t *)n->text.data + begin);
+    return SINTER_OK;
+}
+
+/* The value stands in the node's text, told by its offset until its parent is made. */
+static sinter_status
+decode_nested(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err)
+{
+    const size_t begin = n->text.size;
+
+    for (size_t p = 0; p < n->part_count; p++) {
+        n->parts[p].value_count = 0;
+        sinter_text_reset(&n->parts[p].text);
+    }
+    SINTER__CHECK(n->type.id == SINTER_TYPE_ROW ? add_parts(n, cursor, err)
+                                                : add_items(n, cursor, err));
+    for (size_t p = 0; p < n->part_count; p++) {
+        for (size_t i = 0; i < n->parts[p].value_count; i++) {
+            settle(&n->parts[p], &n->parts[p].values[i]);
+        }
+    }
+    SINTER__CHECK(append_form(n, err));
+    out->as.bytes.size = n->text.size - begin;
+    out->as.integer = (int64_t)begin; /* where `data` will be */
+    return SINTER_OK;
+}
+
+/* ---- atomic values ---- */
+
+static bool
+is_in_range(const sinter_type *type, int64_t value)
+{
+    switch (type->id) {
+    case SINTER_TYPE_TINYINT:
+        return value >= INT8_MIN && value <= INT8_MAX;
+    case SINTER_TYPE_SMALLINT:
+        return value >= INT16_MIN && value <= INT16_MAX;
+    case SINTER_TYPE_BIGINT:
+        return true;
+    default:
+        return value >= INT32_MIN && value <= INT32_MAX;
+    }
+}
+
+/* Big-endian two's complement of any length. */
+static bool
+read_decimal(sinter_bytes bytes, sinter_datum *out)
+{
+    sinter__uint128 value =
+        bytes.size > 0 && (bytes.data[0] & 0x80u) != 0 ? ~(sinter__uint128)0 : (sinter__uint128)0;
+
+    if (bytes.size == 0 || bytes.size > DECIMAL_BYTES_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < bytes.size; i++) {
+        value = value << 8 | bytes.data[i];
+    }
+    sinter__decimal_set(out, (sinter__int128)value);
+    return true;
+}
+
+static void
+put_timestamp(const node *n, int64_t value, sinter_datum *out)
+{
+    out->as.integer = value;
+    if (n->is_micros) {
+        out->as.integer = value / MICROS_PER_MS - (value % MICROS_PER_MS < 0 ? 1 : 0);
+        out->nanos = (int32_t)(value - out->as.integer * MICROS_PER_MS) * NANOS_PER_MICRO;
+    }
+}
+
+static bool
+read_fixed(sinter__avro_cursor *cursor, void *out, size_t size)
+{
+    if ((size_t)(cursor->end - cursor->at) < size) {
+        return false;
+    }
+    memcpy(out, cursor->at, size);
+    cursor->at += size;
+    return true;
+}
+
+static bool
+read_atomic(const node *n, sinter__avro_cursor *cursor, sinter_datum *out)
+{
+    uint8_t fixed[8];
+    int64_t value = 0;
+
+    switch (n->avro->type) {
+    case SINTER__AVRO_BOOLEAN:
+        if (!read_fixed(cursor, fixed, 1) || fixed[0] > 1) {
+            return false;
+        }
+        out->as.integer = fixed[0];
+        return true;
+    case SINTER__AVRO_FLOAT:
+        if (!read_fixed(cursor, fixed, 4)) {
+            return false;
+        }
+        out->as.float_bits = sinter__get_le32(fixed);
+        return true;
+    case SINTER__AVRO_DOUBLE:
+        if (!read_fixed(cursor, fixed, 8)) {
+            return false;
+        }
+        out->as.double_bits = sinter__get_le64(fixed);
+        return true;
+    case SINTER__AVRO_STRING:
+        return sinter__avro_get_bytes(cursor, &out->as.bytes);
+    case SINTER__AVRO_BYTES:
+        if (!sinter__avro_get_bytes(cursor, &out->as.bytes)) {
+            return false;
+        }
+        return n->type.id != SINTER_TYPE_DECIMAL || read_decimal(out->as.bytes, out);
+    default:
+        if (!sinter__avro_get_long(cursor, &value)) {
+            return false;
+        }
+        if (sinter__type_is_timestamp(&n->type)) {
+            put_timestamp(n, value, out);
+            return true;
+        }
+        out->as.integer = value;
+        return is_in_range(&n->type, value);
+    }
+}
+
+static sinter_status
+decode(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err)
+{
+    int64_t branch = -1;
+
+    *out = (sinter_datum){.is_null = false};
+    if (n->null_branch >= 0) {
+        if (!sinter__avro_get_long(cursor, &branch) || branch < 0 || branch > 1) {
+            return damaged(n, err);
+        }
+        if (branch == n->null_branch) {
+            out->is_null = true;
+            return SINTER_OK;
+        }
+    }
+    if (sinter_type_is_nested(&n->type)) {
+        return decode_nested(n, cursor, out, err);
+    }
+    return read_atomic(n, cursor, out) ? SINTER_OK : damaged(n, err);
+}
+
+/* ---- records ---- */
+
+static sinter_status
+decode_field(sinter__avro_rows *rows, const field_step *step, sinter__avro_cursor *cursor,
+             sinter_datum *values, sinter_error *err)
+{
+    const sinter__avro_cursor begin = *cursor;
+
+    if (step->count == 0) {
+        return sinter__avro_skip(cursor, step->avro)
+                   ? SINTER_OK
+                   : SINTER__ERR(err, SINTER_E_CORRUPT, "a record is damaged");
+    }
+    for (size_t i = 0; i < step->count; i++) {
+        node *column = &rows->columns[rows->uses[step->first + i]];
+        sinter_datum *value = &values[rows->uses[step->first + i]];
+
+        *cursor = begin;
+        sinter_text_reset(&column->text);
+        SINTER__CHECK(decode(column, cursor, value, err));
+        settle(column, value);
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__avro_rows_next(sinter__avro_rows *rows, sinter__avro_cursor *cursor, sinter_datum *values,
+                       sinter_error *err)
+{
+    int64_t branch = -1;
+
+    if (rows->record_branch >= 0 &&
+        (!sinter__avro_get_long(cursor, &branch) || branch != rows->record_branch)) {
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "a record is damaged");
+    }
+    for (size_t i = 0; i < rows->step_count; i++) {
+        SINTER__CHECK(decode_field(rows, &rows->steps[i], cursor, values, err));
+    }
+    return SINTER_OK;
+}

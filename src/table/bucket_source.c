@@ -1,0 +1,299 @@
+#include "table/bucket_source.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "doc/binary.h"
+#include "doc/text.h"
+
+enum { ARITY_BYTES = 4 };
+
+struct sinter__bucket_source {
+    sinter__bucket_request request;
+    sinter__arena arena;
+    const char *dir;
+    sinter_file_meta *metas;
+    sinter__data_input *inputs; /* sorted by path */
+    size_t count;
+    sinter_datum *values; /* of a key or partition */
+    sinter_text text;
+    sinter_format format;
+};
+
+/* ---- rows of metadata ---- */
+
+static uint32_t
+arity_of(const uint8_t *row)
+{
+    return (uint32_t)row[0] << 24 | (uint32_t)row[1] << 16 | (uint32_t)row[2] << 8 | row[3];
+}
+
+/* Read a row that has its arity in front. */
+static sinter_status
+open_row(sinter_bytes row, size_t count, sinter__slots *out, sinter_error *err)
+{
+    if (row.size < ARITY_BYTES || arity_of(row.data) != count) {
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "a row of %zu columns expected", count);
+    }
+    return sinter__slots_of_row(
+        count, (sinter_bytes){row.data + ARITY_BYTES, row.size - ARITY_BYTES}, out, err);
+}
+
+static sinter_status
+encode_key(sinter__bucket_source *self, sinter_bytes row, sinter_bytes *out, sinter_error *err)
+{
+    const sinter__scan_columns *columns = self->request.columns;
+    sinter__slots slots;
+
+    SINTER__CHECK(open_row(row, columns->key_count, &slots, err));
+    for (size_t i = 0; i < columns->key_count; i++) {
+        SINTER__CHECK(sinter__slots_get(&slots, &columns->fields[columns->keys[i]].type, i,
+                                        &self->values[i], err));
+    }
+    sinter_text_reset(&self->text);
+    SINTER__CHECK(sinter_key_encode(columns->key_codec, self->values, &self->text, err));
+    return sinter__arena_copy(&self->arena, sinter_text_bytes(&self->text), out, err);
+}
+
+/* ---- places ---- */
+
+static sinter_status
+append_partition(sinter__bucket_source *self, sinter_error *err)
+{
+    const sinter_schema *schema = self->request.columns->schema;
+    const size_t count = schema->partition_key_count;
+    sinter_column *columns = NULL;
+    sinter__slots slots;
+
+    SINTER__CHECK(open_row(self->request.files->partition, count, &slots, err));
+    SINTER__CHECK(
+        sinter__arena_take(&self->arena, (count + 1) * sizeof *columns, (void **)&columns, err));
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = self->request.columns->partition_keys[i];
+
+        columns[i].name = schema->partition_keys[i];
+        columns[i].type = *sinter_row_type_column_type(schema->row_type, at);
+        SINTER__CHECK(sinter__slots_get(&slots, &columns[i].type, i, &self->values[i], err));
+    }
+    SINTER__CHECK(sinter__partition_path(&self->request.options->partition_names, columns, count,
+                                         self->values, &self->text, err));
+    return count == 0 ? SINTER_OK : sinter__text_puts(&self->text, "/", err);
+}
+
+static sinter_status
+find_dir(sinter__bucket_source *self, sinter_error *err)
+{
+    const char *data_dir = self->request.options->data_dir;
+
+    sinter_text_reset(&self->text);
+    SINTER__CHECK(sinter__text_puts(&self->text, self->request.table->root, err));
+    SINTER__CHECK(sinter__text_puts(&self->text, "/", err));
+    if (data_dir != NULL) {
+        SINTER__CHECK(sinter__text_puts(&self->text, data_dir, err));
+        SINTER__CHECK(sinter__text_puts(&self->text, "/", err));
+    }
+    SINTER__CHECK(append_partition(self, err));
+    SINTER__CHECK(sinter__bucket_path(self->request.files->bucket, &self->text, err));
+    return sinter__arena_strdup(&self->arena, self->text.data, &self->dir, err);
+}
+
+static sinter_status
+find_path(sinter__bucket_source *self, const sinter__data_file *file, const char **out,
+          sinter_error *err)
+{
+    sinter_text_reset(&self->text);
+    if ((file->has & SINTER__FILE_HAS_EXTERNAL_PATH) != 0) {
+        SINTER__CHECK(sinter_text_append(&self->text, file->external_path.data,
+                                         file->external_path.size, err));
+        SINTER__CHECK(sinter__local_path(self->text.data, out, err));
+        return sinter__arena_strdup(&self->arena, *out, out, err);
+    }
+    SINTER__CHECK(sinter__text_puts(&self->text, self->dir, err));
+    SINTER__CHECK(sinter__text_puts(&self->text, "/", err));
+    SINTER__CHECK(sinter_text_append(&self->text, file->file_name.data, file->file_name.size, err));
+    return sinter__arena_strdup(&self->arena, self->text.data, out, err);
+}
+
+/* ---- files ---- */
+
+static sinter_status
+fill_meta(sinter__bucket_source *self, const sinter__manifest_entry *entry, sinter_file_meta *out,
+          sinter_error *err)
+{
+    const sinter__data_file *file = &entry->file;
+    char *name = NULL;
+
+    *out = (sinter_file_meta){
+        .struct_size = (uint32_t)sizeof *out,
+        .level = file->level,
+        .file_size = (uint64_t)file->file_size,
+        .row_count = (uint64_t)file->row_count,
+        .delete_row_count =
+            (file->has & SINTER__FILE_HAS_DELETE_ROW_COUNT) != 0 ? file->delete_row_count : -1,
+        .min_sequence_number = file->min_sequence,
+        .max_sequence_number = file->max_sequence,
+        .creation_time_ms = file->creation_time_ms,
+        .schema_id = file->schema_id,
+        .file_source = SINTER_FILE_SOURCE_UNKNOWN,
+        .upgraded_from = -1,
+        .carried = entry};
+    if ((file->has & SINTER__FILE_HAS_SOURCE) != 0) {
+        out->file_source = file->source == SINTER__FILE_SOURCE_COMPACT ? SINTER_FILE_SOURCE_COMPACT
+                                                                       : SINTER_FILE_SOURCE_APPEND;
+    }
+    SINTER__CHECK(find_path(self, file, &out->external_path, err));
+    SINTER__CHECK(sinter__arena_take(&self->arena, file->file_name.size + 1, (void **)&name, err));
+    memcpy(name, file->file_name.data, file->file_name.size);
+    name[file->file_name.size] = '\0';
+    out->file_name = name;
+    if (self->request.columns->key_codec == NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(encode_key(self, file->min_key, &out->min_key, err));
+    return encode_key(self, file->max_key, &out->max_key, err);
+}
+
+static sinter_status
+fill_input(sinter__bucket_source *self, const sinter__manifest_entry *entry, const char *path,
+           sinter__data_input *out, sinter_error *err)
+{
+    const sinter_schema *schema = NULL;
+
+    if ((entry->file.has & SINTER__FILE_HAS_WRITE_COLS) != 0) {
+        return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, path, -1,
+                              "the file has some of the columns only (data evolution), which this "
+                              "version can't read");
+    }
+    SINTER__CHECK(
+        sinter_table_schema_get(self->request.table, entry->file.schema_id, &schema, err));
+    *out = (sinter__data_input){.path = path, .row_type = schema->row_type};
+    return SINTER_OK;
+}
+
+static int
+compare_inputs(const void *a, const void *b)
+{
+    return strcmp(((const sinter__data_input *)a)->path, ((const sinter__data_input *)b)->path);
+}
+
+static int
+compare_path(const void *path, const void *input)
+{
+    return strcmp(path, ((const sinter__data_input *)input)->path);
+}
+
+static sinter_status
+open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_read_options *options,
+            sinter_reader **out, sinter_error *err)
+{
+    const sinter__bucket_source *self = ctx;
+    const sinter__data_input *input =
+        bsearch(path, self->inputs, self->count, sizeof *self->inputs, compare_path);
+
+    if (input == NULL) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, path, -1, "no file of this bucket");
+    }
+    return sinter__data_reader_open(env, &self->request.columns->plan, input, options, out, err);
+}
+
+static sinter_status
+fill_files(sinter__bucket_source *self, sinter_error *err)
+{
+    const sinter__bucket_files *files = self->request.files;
+
+    for (size_t i = 0; i < files->count; i++) {
+        const sinter__manifest_entry *entry = files->entries[i];
+        sinter_status st = SINTER_OK;
+
+        if (entry->file.row_count == 0 || (self->request.skips_level_0 && entry->file.level == 0)) {
+            continue;
+        }
+        st = fill_meta(self, entry, &self->metas[self->count], err);
+        if (st == SINTER_OK) {
+            st = fill_input(self, entry, self->metas[self->count].external_path,
+                            &self->inputs[self->count], err);
+        }
+        if (st != SINTER_OK) {
+            sinter__fail_context(
+                err, "file %.*s",
+                (int)(entry->file.file_name.size < 100 ? entry->file.file_name.size : 100),
+                (const char *)entry->file.file_name.data);
+            return st;
+        }
+        self->count++;
+    }
+    if (self->count > 1) {
+        qsort(self->inputs, self->count, sizeof *self->inputs, compare_inputs);
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__bucket_source_create(const sinter__bucket_request *request, sinter__bucket_source **out,
+                             sinter_error *err)
+{
+    const sinter_env *env = request->table->env;
+    const size_t columns =
+        request->columns->key_count + request->columns->schema->partition_key_count + 1;
+    sinter__bucket_source *self = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(env, self, 1, err));
+    self->request = *request;
+    self->arena.env = env;
+    sinter_text_init(env, &self->text);
+    self->format = (sinter_format){.struct_size = (uint32_t)sizeof self->format,
+                                   .self = self,
+                                   .name = "table",
+                                   .extension = "",
+                                   .open_reader = open_reader};
+    SINTER__TRY(sinter__arena_take(&self->arena, columns * sizeof *self->values,
+                                   (void **)&self->values, err));
+    SINTER__TRY(sinter__arena_take(&self->arena, (request->files->count + 1) * sizeof *self->metas,
+                                   (void **)&self->metas, err));
+    SINTER__TRY(sinter__arena_take(&self->arena, (request->files->count + 1) * sizeof *self->inputs,
+                                   (void **)&self->inputs, err));
+    SINTER__TRY(find_dir(self, err));
+    SINTER__TRY(fill_files(self, err));
+    *out = self;
+    self = NULL;
+out:
+    sinter__bucket_source_destroy(self);
+    return st;
+}
+
+void
+sinter__bucket_source_destroy(sinter__bucket_source *self)
+{
+    if (self != NULL) {
+        const sinter_env *env = self->arena.env;
+
+        sinter_text_fini(&self->text);
+        sinter__arena_fini(&self->arena);
+        sinter__free(env, self);
+    }
+}
+
+const sinter_file_meta *
+sinter__bucket_source_files(const sinter__bucket_source *self, size_t *count_out)
+{
+    *count_out = self->count;
+    return self->metas;
+}
+
+const sinter_format *
+sinter__bucket_source_format(const sinter__bucket_source *self)
+{
+    return &self->format;
+}
+
+const char *
+sinter__bucket_source_dir(const sinter__bucket_source *self)
+{
+    return self->dir;
+}

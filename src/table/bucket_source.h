@@ -1,0 +1,51 @@
+/*
+ * The files of a bucket as the compaction core takes them: metadata with encoded keys, and a format
+ * that opens each by its own schema, whatever format that has.
+ */
+#ifndef SINTER_TABLE_BUCKET_SOURCE_H
+#define SINTER_TABLE_BUCKET_SOURCE_H
+
+#include "table/live_files.h"
+#include "table/scan_columns.h"
+#include "table/table.h"
+
+/** A bucket's files. Confined while it is made, then immutable. */
+typedef struct sinter__bucket_source sinter__bucket_source;
+
+/** Which files of which bucket of which table. Borrowed as long as the source. */
+typedef struct sinter__bucket_request {
+    sinter_table *table;
+    const sinter__table_options *options;
+    const sinter__scan_columns *columns;
+    const sinter__bucket_files *files;
+    bool skips_level_0;
+} sinter__bucket_request;
+
+/**
+ * Make a source.
+ * @param out  release with sinter__bucket_source_destroy()
+ * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_CORRUPT (an entry, its file named),
+ *             SINTER_E_UNSUPPORTED (a file with some of the columns only), failures of reading
+ * schemas
+ */
+sinter_status
+sinter__bucket_source_create(const sinter__bucket_request *request, sinter__bucket_source **out,
+                             sinter_error *err);
+
+/** Release; takes NULL. */
+void
+sinter__bucket_source_destroy(sinter__bucket_source *self);
+
+/** Metadata of the files; `external_path` is the whole path of each. */
+const sinter_file_meta *
+sinter__bucket_source_files(const sinter__bucket_source *self, size_t *count_out);
+
+/** The format that opens these files. */
+const sinter_format *
+sinter__bucket_source_format(const sinter__bucket_source *self);
+
+/** The bucket's directory. */
+const char *
+sinter__bucket_source_dir(const sinter__bucket_source *self);
+
+#endif

@@ -1,0 +1,323 @@
+#include "table/data_reader.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/fail.h"
+#include "doc/binary.h"
+#include "doc/text.h"
+#include "sinter/sst.h"
+#include "sst/keys.h"
+#include "table/evolution.h"
+#include "table/row_source.h"
+
+enum { BATCH_ROWS = 1024, BATCH_BYTES = 256 << 10, SYSTEM_COLUMNS = 2 };
+
+typedef struct data_reader {
+    sinter_reader base;
+    const sinter_env *env;
+    const sinter__row_plan *plan;
+    const sinter__data_input *file;
+    sinter__arena arena;
+    sinter__row_source *source;
+    sinter__evolution *evolution;
+    size_t need_count;    /* columns of the file that are read, system columns after them */
+    sinter_datum *read;   /* their values */
+    sinter_datum *wanted; /* values of the plan's columns */
+    sinter_datum *key_values;
+    sinter_text key;
+    sinter_text value;
+    sinter_text begin_key;
+    sinter_text end_key;
+    bool has_begin_key;
+    bool has_end_key;
+    bool is_over;
+    uint64_t position; /* of the next row in the file */
+    uint32_t prefix_skip;
+    uint32_t origin;
+    sinter_batch_builder *builder;
+    uint64_t *prefixes;
+    size_t prefix_capacity;
+    sinter_batch batch;
+} data_reader;
+
+static void
+data_close(sinter_reader *base)
+{
+    data_reader *reader = (data_reader *)base;
+    const sinter_env *env = reader->env;
+
+    if (reader->source != NULL) {
+        reader->source->close(reader->source);
+    }
+    sinter__evolution_destroy(reader->evolution);
+    sinter_batch_builder_destroy(reader->builder);
+    sinter__free(env, reader->prefixes);
+    sinter_text_fini(&reader->key);
+    sinter_text_fini(&reader->value);
+    sinter_text_fini(&reader->begin_key);
+    sinter_text_fini(&reader->end_key);
+    sinter__arena_fini(&reader->arena);
+    sinter__free(env, reader);
+}
+
+/* ---- rows ---- */
+
+static sinter_status
+encode_key(data_reader *reader, sinter_error *err)
+{
+    const sinter__row_plan *plan = reader->plan;
+    sinter_error detail = SINTER_ERROR_INIT;
+    sinter_status st = SINTER_OK;
+
+    sinter_text_reset(&reader->key);
+    for (size_t i = 0; i < plan->key_count; i++) {
+        reader->key_values[i] = reader->wanted[plan->keys[i]];
+    }
+    st = sinter_key_encode(plan->key_codec, reader->key_values, &reader->key, &detail);
+    if (st == SINTER_E_INVALID) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1, "key: %s",
+                              detail.text);
+    }
+    if (st != SINTER_OK && err != NULL) {
+        *err = detail;
+    }
+    return st;
+}
+
+static sinter_status
+encode_value(data_reader *reader, sinter_error *err)
+{
+    const sinter__shape shape = {.fields = reader->plan->fields, .count = reader->plan->count};
+    size_t size = 0;
+
+    sinter_text_reset(&reader->value);
+    SINTER__CHECK(sinter__binary_size(&shape, reader->wanted, &size, err));
+    SINTER__CHECK(sinter__text_fill(&reader->value, '\0', size, err));
+    sinter__binary_put(&shape, reader->wanted, (uint8_t *)reader->value.data);
+    return SINTER_OK;
+}
+
+/* Is the key before the range (-1), in it (0), or behind it (1)? */
+static int
+place_in_range(const data_reader *reader)
+{
+    const sinter_bytes key = sinter_text_bytes(&reader->key);
+
+    if (reader->has_begin_key &&
+        sinter__key_compare(key, sinter_text_bytes(&reader->begin_key)) < 0) {
+        return -1;
+    }
+    return reader->has_end_key && sinter__key_compare(key, sinter_text_bytes(&reader->end_key)) >= 0
+               ? 1
+               : 0;
+}
+
+static sinter_status
+add_row(data_reader *reader, sinter_error *err)
+{
+    const bool has_key = reader->plan->key_codec != NULL;
+    const sinter_datum *system = reader->read + reader->need_count;
+    int64_t sequence = (int64_t)reader->position;
+    uint8_t kind = SINTER_KIND_INSERT;
+
+    SINTER__CHECK(sinter__evolution_apply(reader->evolution, reader->read, reader->wanted, err));
+    if (has_key) {
+        int place = 0;
+
+        SINTER__CHECK(encode_key(reader, err));
+        place = place_in_range(reader);
+        reader->is_over = place > 0;
+        if (place != 0) {
+            return SINTER_OK;
+        }
+        sequence = system[0].as.integer;
+        if (system[1].as.integer < 0 || system[1].as.integer > SINTER_KIND_DELETE) {
+            return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1,
+                                  "_VALUE_KIND is %lld", (long long)system[1].as.integer);
+        }
+        kind = (uint8_t)system[1].as.integer;
+    }
+    SINTER__CHECK(encode_value(reader, err));
+    return sinter_batch_builder_add(reader->builder, sinter_text_bytes(&reader->key), sequence,
+                                    kind, sinter_text_bytes(&reader->value), err);
+}
+
+/* ---- batches ---- */
+
+static sinter_status
+fill(data_reader *reader, sinter_error *err)
+{
+    const sinter__data_input *file = reader->file;
+    uint32_t rows = 0;
+
+    while (rows < BATCH_ROWS && sinter_batch_builder_bytes(reader->builder) < BATCH_BYTES &&
+           !reader->is_over) {
+        const sinter_status st = reader->source->next(reader->source, reader->read, err);
+
+        if (st == SINTER_END) {
+            reader->is_over = true;
+            break;
+        }
+        SINTER__CHECK(st);
+        if (file->is_deleted == NULL || !file->is_deleted(file->deleted_ctx, reader->position)) {
+            SINTER__CHECK(add_row(reader, err));
+            rows++;
+        }
+        reader->position++;
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+data_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
+{
+    data_reader *reader = (data_reader *)base;
+    const sinter_batch *rows = NULL;
+
+    do {
+        if (reader->is_over) {
+            return SINTER_END;
+        }
+        sinter_batch_builder_reset(reader->builder);
+        SINTER__CHECK(fill(reader, err));
+        rows = sinter_batch_builder_batch(reader->builder);
+    } while (rows->row_count == 0);
+    reader->batch = *rows;
+    reader->batch.origin = reader->origin;
+    if (reader->prefix_skip > 0) {
+        const sinter__keys keys = {.data = rows->keys,
+                                   .offsets = rows->key_offsets,
+                                   .width = rows->key_width,
+                                   .rows = rows->row_count};
+
+        if (rows->row_count > reader->prefix_capacity) {
+            SINTER__CHECK(sinter__resize(reader->env, (void **)&reader->prefixes, rows->row_count,
+                                         sizeof *reader->prefixes, err));
+            reader->prefix_capacity = rows->row_count;
+        }
+        sinter__keys_prefixes(&keys, reader->prefix_skip, reader->prefixes);
+        reader->batch.prefixes = reader->prefixes;
+    }
+    *out = &reader->batch;
+    return SINTER_OK;
+}
+
+static const sinter_reader_ops data_ops = {
+    .struct_size = (uint32_t)sizeof(sinter_reader_ops), .next = data_next, .close = data_close};
+
+/* ---- opening ---- */
+
+static const char *
+extension_of(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    const char *slash = strrchr(path, '/');
+
+    return dot == NULL || (slash != NULL && dot < slash) ? "" : dot + 1;
+}
+
+static sinter_status
+open_source(data_reader *reader, const sinter__row_request *request, sinter_error *err)
+{
+    const char *extension = extension_of(request->path);
+
+    if (strcmp(extension, "avro") == 0) {
+        return sinter__avro_source_open(reader->env, request, &reader->source, err);
+    }
+    return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, request->path, -1,
+                          "data files of format \"%.20s\" can't be read", extension);
+}
+
+/* The columns of the file that are read: those that are needed, then sequence and kind. */
+static sinter_status
+open_columns(data_reader *reader, const sinter_read_options *options, sinter_error *err)
+{
+    static const sinter_column system[SYSTEM_COLUMNS] = {
+        {.name = "_SEQUENCE_NUMBER", .type = {.id = SINTER_TYPE_BIGINT}},
+        {.name = "_VALUE_KIND", .type = {.id = SINTER_TYPE_TINYINT}}};
+    const sinter_row_type *type = reader->file->row_type;
+    const size_t *needs = sinter__evolution_needs(reader->evolution, &reader->need_count);
+    const size_t extra = reader->plan->key_codec != NULL ? SYSTEM_COLUMNS : 0;
+    sinter__row_request request = {
+        .path = reader->file->path, .count = reader->need_count + extra, .options = options};
+    sinter_column *columns = NULL;
+
+    SINTER__CHECK(sinter__arena_take(&reader->arena, (request.count + 1) * sizeof *columns,
+                                     (void **)&columns, err));
+    for (size_t i = 0; i < reader->need_count; i++) {
+        columns[i].name = sinter_row_type_column_name(type, needs[i]);
+        columns[i].type = *sinter_row_type_column_type(type, needs[i]);
+    }
+    memcpy(columns + reader->need_count, system, extra * sizeof *system);
+    SINTER__CHECK(sinter__arena_take(&reader->arena, (request.count + 1) * sizeof *reader->read,
+                                     (void **)&reader->read, err));
+    request.columns = columns;
+    return open_source(reader, &request, err);
+}
+
+static sinter_status
+open_parts(data_reader *reader, const sinter_read_options *options, sinter_error *err)
+{
+    const sinter__row_plan *plan = reader->plan;
+    const sinter__data_input *file = reader->file;
+    const sinter__columns has = {.row_type = file->row_type,
+                                 .positions = file->columns,
+                                 .count = file->columns != NULL
+                                              ? file->column_count
+                                              : sinter_row_type_count(file->row_type)};
+    const sinter__columns wants = {
+        .row_type = plan->row_type, .positions = plan->positions, .count = plan->count};
+
+    SINTER__CHECK(sinter__evolution_create(reader->env, &has, &wants, &reader->evolution, err));
+    SINTER__CHECK(sinter__arena_take(&reader->arena, (plan->count + 1) * sizeof *reader->wanted,
+                                     (void **)&reader->wanted, err));
+    SINTER__CHECK(sinter__arena_take(&reader->arena,
+                                     (plan->key_count + 1) * sizeof *reader->key_values,
+                                     (void **)&reader->key_values, err));
+    SINTER__CHECK(sinter_batch_builder_create(reader->env, &reader->builder, err));
+    reader->prefix_skip = options->key_prefix_skip;
+    reader->origin = options->origin;
+    reader->has_begin_key = options->has_begin_key;
+    reader->has_end_key = options->has_end_key;
+    if (reader->has_begin_key) {
+        SINTER__CHECK(sinter_text_append(&reader->begin_key, options->begin_key.data,
+                                         options->begin_key.size, err));
+    }
+    if (reader->has_end_key) {
+        SINTER__CHECK(sinter_text_append(&reader->end_key, options->end_key.data,
+                                         options->end_key.size, err));
+    }
+    return open_columns(reader, options, err);
+}
+
+sinter_status
+sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
+                         const sinter__data_input *file, const sinter_read_options *options,
+                         sinter_reader **out, sinter_error *err)
+{
+    static const sinter_read_options whole = {.struct_size = (uint32_t)sizeof whole};
+    data_reader *reader = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(env, reader, 1, err));
+    reader->base.ops = &data_ops;
+    reader->env = env;
+    reader->plan = plan;
+    reader->file = file;
+    reader->arena.env = env;
+    sinter_text_init(env, &reader->key);
+    sinter_text_init(env, &reader->value);
+    sinter_text_init(env, &reader->begin_key);
+    sinter_text_init(env, &reader->end_key);
+    st = open_parts(reader, options != NULL ? options : &whole, err);
+    if (st != SINTER_OK) {
+        data_close(&reader->base);
+        return st;
+    }
+    *out = &reader->base;
+    return SINTER_OK;
+}

@@ -1,0 +1,47 @@
+/*
+ * Data files of a table as batches: keys encoded, values as BinaryRow of the columns that are
+ * wanted, whatever the file's format and schema.
+ */
+#ifndef SINTER_TABLE_DATA_READER_H
+#define SINTER_TABLE_DATA_READER_H
+
+#include "sinter/format.h"
+#include "sinter/type.h"
+
+/** What is wanted of the files of a table. Borrowed by readers as long as they live. */
+typedef struct sinter__row_plan {
+    const sinter_row_type *row_type; /* the table's */
+    const sinter_field *fields;      /* columns that are wanted, with the table's types */
+    const size_t *positions;         /* of them in the row type */
+    size_t count;
+    const size_t *keys; /* positions among the wanted columns of the key, in key order */
+    size_t key_count;
+    const sinter_key_codec *key_codec; /* NULL: files without key, sequence and kind */
+} sinter__row_plan;
+
+/** A file. Borrowed by its reader as long as it lives. */
+typedef struct sinter__data_input {
+    const char *path;
+    const sinter_row_type *row_type; /* of the schema it was written with */
+    const size_t *columns;           /* positions of those that the file has; NULL: all */
+    size_t column_count;             /* with `columns` */
+    /** Is the row at this position deleted? NULL: none is. */
+    bool (*is_deleted)(void *ctx, uint64_t position);
+    void *deleted_ctx;
+} sinter__data_input;
+
+/**
+ * Open a file for reading, by what stands behind its last dot.
+ *
+ * Rows that a vector marks as deleted are left out. A file without keys gives rows with empty keys,
+ * sequences from 0 on, and kind INSERT.
+ *
+ * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE, SINTER_E_CORRUPT, failures of the io,
+ *         SINTER_E_UNSUPPORTED (a format, or types that can't be cast, by name)
+ */
+sinter_status
+sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
+                         const sinter__data_input *file, const sinter_read_options *options,
+                         sinter_reader **out, sinter_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * The data files of a snapshot, by partition and bucket (table-layout.md 6.3).
+ */
+#ifndef SINTER_TABLE_LIVE_FILES_H
+#define SINTER_TABLE_LIVE_FILES_H
+
+#include "sinter/table.h"
+#include "table/manifest_entry.h"
+
+/** The files of a bucket, in the order of the manifests. */
+typedef struct sinter__bucket_files {
+    sinter_bytes partition; /* a row with its arity in front */
+    int32_t bucket;
+    int32_t total_buckets; /* of the first file */
+    const sinter__manifest_entry *const *entries;
+    size_t count;
+} sinter__bucket_files;
+
+/** All live files of a snapshot. Immutable. */
+typedef struct sinter__live_files sinter__live_files;
+
+/**
+ * Read them.
+ *
+ * @param out  release with sinter__live_files_destroy()
+ * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (the budget), SINTER_E_CORRUPT (also a
+ *             file that is deleted and was never there), SINTER_E_NOT_FOUND, SINTER_E_UNSUPPORTED
+ *             (a version or format of a manifest), SINTER_E_IO
+ */
+sinter_status
+sinter__live_files_read(const sinter_table *table, const sinter_snapshot *snapshot,
+                        sinter__live_files **out, sinter_error *err);
+
+/** Release; takes NULL. */
+void
+sinter__live_files_destroy(sinter__live_files *files);
+
+/** Buckets in the order of their partitions' bytes, then of their numbers. */
+const sinter__bucket_files *
+sinter__live_files_buckets(const sinter__live_files *files, size_t *count_out);
+
+#endif

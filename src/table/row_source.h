@@ -1,0 +1,39 @@
+/*
+ * Rows of a data file as values of its columns, whatever its format.
+ */
+#ifndef SINTER_TABLE_ROW_SOURCE_H
+#define SINTER_TABLE_ROW_SOURCE_H
+
+#include "sinter/format.h"
+#include "sinter/type.h"
+
+typedef struct sinter__row_source sinter__row_source;
+
+/** A file that is being read. Confined. */
+struct sinter__row_source {
+    /** The next row: one value per column that was asked for, whose bytes live until the next call.
+     *  SINTER_END after the last. */
+    sinter_status (*next)(sinter__row_source *source, sinter_datum *values, sinter_error *err);
+    /** Release, in any state. */
+    void (*close)(sinter__row_source *source);
+};
+
+/** Which columns of which file. Borrowed for the call, the types' parts as long as the source. */
+typedef struct sinter__row_request {
+    const char *path;
+    const sinter_column *columns; /* as the file has them */
+    size_t count;
+    const sinter_read_options *options; /* size of reads, expected size, direct; NULL: defaults */
+} sinter__row_request;
+
+/**
+ * Open an Avro file.
+ * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE, failures of the io,
+ *         SINTER_E_CORRUPT      (file and offset; or a column that it doesn't have, named)
+ *         SINTER_E_UNSUPPORTED  (codec, or a type, by name)
+ */
+sinter_status
+sinter__avro_source_open(const sinter_env *env, const sinter__row_request *request,
+                         sinter__row_source **out, sinter_error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * Tables that Paimon made, with what it reads from them.
+ *
+ * The folder is the one that SINTER_TABLES_DIR names; without it ../shared/tables beside the source
+ * tree; without that the sample in tests/data/tables. A folder without tables is a failure.
+ */
+#ifndef SINTER_TESTS_TABLES_H
+#define SINTER_TESTS_TABLES_H
+
+#include <jansson.h>
+
+#include "sinter/env.h"
+#include "sinter/table.h"
+
+/** A case: a folder NAME.db with a table "t" and files beside it. */
+typedef struct table_case {
+    const char *name; /* "pk_types_avro" */
+    const char *dir;  /* the folder */
+    sinter_env env;   /* over real files */
+    sinter_table *table;
+} table_case;
+
+/** Run all cases of the folder "oracle", in the order of their names, and print how many said that
+ *  they have something to check. */
+void
+tables_run(bool (*run)(table_case *test));
+
+/** Lines of the file NAME of a case; false: it has none. Release with tables_lines_free(). */
+typedef struct tables_lines {
+    char **items;
+    size_t count;
+} tables_lines;
+
+bool
+tables_read_lines(const table_case *test, const char *name, tables_lines *out);
+void
+tables_lines_free(tables_lines *lines);
+
+/** The file NAME of a case as JSON; the test ends if there is none. */
+json_t *
+tables_read_json(const table_case *test, const char *name);
+
+#endif

@@ -1,0 +1,162 @@
+/*
+ * A scan gives the rows that Paimon reads: of the newest snapshot, of older ones, and of tags.
+ * exceptions.txt names the cases that are refused for now; one of them that passes is a failure
+ * too.
+ */
+#include <criterion/criterion.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sinter/rows.h"
+#include "sinter/table_scan.h"
+#include "tables.h"
+
+/* Why a case is refused; false: it isn't. */
+static bool
+find_exception(const char *name, char *reason, size_t size)
+{
+    FILE *file = fopen(SINTER_TABLES_EXCEPTIONS, "r");
+    char line[256];
+    char pattern[128];
+    char what[32];
+    bool decides = false;
+    bool found = false;
+
+    cr_assert_not_null(file);
+    while (!decides && fgets(line, sizeof line, file) != NULL) {
+        int at = 0;
+
+        decides = line[0] != '#' && sscanf(line, "%127s %31s %n", pattern, what, &at) == 2 &&
+                  (strcmp(what, "scan") == 0 || strcmp(what, "none") == 0) &&
+                  fnmatch(pattern, name, 0) == 0;
+        if (decides) {
+            found = strcmp(what, "scan") == 0;
+            (void)snprintf(reason, size, "%.*s", (int)strcspn(line + at, "\n"), line + at);
+        }
+    }
+    (void)fclose(file);
+    return found;
+}
+
+static int
+compare_lines(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* All rows, sorted by their bytes. */
+static sinter_status
+scan_lines(const table_case *test, const sinter_snapshot *snapshot, tables_lines *out,
+           sinter_error *err)
+{
+    const sinter_table_scan_options options = {
+        .struct_size = (uint32_t)sizeof options, .bucket = -1, .snapshot = snapshot};
+    const sinter_row_options row_options = {.struct_size = (uint32_t)sizeof row_options};
+    const sinter_datum *values = NULL;
+    sinter_table_scan *scan = NULL;
+    sinter_row_writer *writer = NULL;
+    sinter_text text;
+    sinter_status st = sinter_table_scan_open(test->table, &options, &scan, err);
+
+    *out = (tables_lines){.items = NULL};
+    if (st != SINTER_OK) {
+        return st;
+    }
+    sinter_text_init(sinter_env_default(), &text);
+    cr_assert_eq(sinter_row_writer_create(sinter_env_default(), sinter_table_scan_row_type(scan),
+                                          &row_options, &writer, NULL),
+                 SINTER_OK);
+    while ((st = sinter_table_scan_next(scan, &values, err)) == SINTER_OK) {
+        sinter_text_reset(&text);
+        cr_assert_eq(sinter_row_writer_append(writer, 0, values, &text, NULL), SINTER_OK);
+        out->items = realloc(out->items, (out->count + 1) * sizeof *out->items);
+        cr_assert_not_null(out->items);
+        out->items[out->count++] = strndup(text.data, strcspn(text.data, "\n"));
+    }
+    sinter_row_writer_destroy(writer);
+    sinter_table_scan_close(scan);
+    sinter_text_fini(&text);
+    if (out->count > 1) {
+        qsort(out->items, out->count, sizeof *out->items, compare_lines);
+    }
+    return st;
+}
+
+static void
+check_rows(const table_case *test, const sinter_snapshot *snapshot, const char *file)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    tables_lines expected;
+    tables_lines found;
+
+    cr_assert(tables_read_lines(test, file, &expected), "%s: %s", test->name, file);
+    cr_assert_eq(scan_lines(test, snapshot, &found, &err), SINTER_END, "%s: %s", test->name,
+                 err.text);
+    cr_assert_eq(found.count, expected.count, "%s: %s: %zu rows instead of %zu", test->name, file,
+                 found.count, expected.count);
+    for (size_t i = 0; i < found.count; i++) {
+        cr_assert_str_eq(found.items[i], expected.items[i], "%s: %s", test->name, file);
+    }
+    tables_lines_free(&found);
+    tables_lines_free(&expected);
+}
+
+static sinter_status
+check_snapshot(void *ctx, int64_t id)
+{
+    const table_case *test = ctx;
+    sinter_snapshot *snapshot = NULL;
+    tables_lines lines;
+    char file[64];
+
+    (void)snprintf(file, sizeof file, "expected-%lld.jsonl", (long long)id);
+    if (tables_read_lines(test, file, &lines)) {
+        tables_lines_free(&lines);
+        cr_assert_eq(sinter_table_snapshot_get(test->table, id, &snapshot, NULL), SINTER_OK);
+        check_rows(test, snapshot, file);
+        sinter_snapshot_destroy(snapshot);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+check_tag(void *ctx, const char *tag)
+{
+    const table_case *test = ctx;
+    sinter_snapshot *snapshot = NULL;
+    char file[128];
+
+    (void)snprintf(file, sizeof file, "expected-tag-%s.jsonl", tag);
+    cr_assert_eq(sinter_table_snapshot_of_tag(test->table, tag, &snapshot, NULL), SINTER_OK);
+    check_rows(test, snapshot, file);
+    sinter_snapshot_destroy(snapshot);
+    return SINTER_OK;
+}
+
+static bool
+check_case(table_case *test)
+{
+    sinter_error err = SINTER_ERROR_INIT;
+    tables_lines lines;
+    char reason[160];
+
+    if (find_exception(test->name, reason, sizeof reason)) {
+        const sinter_status st = scan_lines(test, NULL, &lines, &err);
+
+        cr_assert_eq(st, SINTER_E_UNSUPPORTED, "%s: excepted (%s), but the scan says %d: %s",
+                     test->name, reason, (int)st, err.text);
+        tables_lines_free(&lines);
+        return false;
+    }
+    check_rows(test, NULL, "expected.jsonl");
+    cr_assert_eq(sinter_table_each_snapshot(test->table, check_snapshot, test, NULL), SINTER_OK);
+    cr_assert_eq(sinter_table_each_tag(test->table, check_tag, test, NULL), SINTER_OK);
+    return true;
+}
+
+Test(tables_scan, rows_are_those_that_paimon_reads)
+{
+    tables_run(check_case);
+}
