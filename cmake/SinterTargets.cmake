@@ -49,8 +49,9 @@ function(sinter_library)
 endfunction()
 
 # sinter_test(sst_block test_block.c ...): a Criterion program that sees the inside of the library.
-# SINTER_TEST_TIMEOUT is instead of every test's own. Suites whose size SINTER_TEST_SCALE decides have
-# no timeout of Criterion's. Runs under the label of its room (the part before the first "_") and, optionally, LABELS.
+# SINTER_TEST_TIMEOUT is instead of every test's own; suites whose size SINTER_TEST_SCALE decides
+# have no timeout of Criterion's. Runs under the label of its room (the part before the first "_")
+# and, optionally, LABELS.
 function(sinter_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ARGS" ${ARGN})
   add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})

@@ -1,6 +1,6 @@
 /*
  * A scan gives the rows that Paimon reads: of the newest snapshot, of older ones, and of tags.
- * exceptions.txt names the cases that are refused for now; one of them that passes is a failure
+ * exceptions.txt names the cases that are refused; one of them that passes is a failure
  * too.
  */
 #include <criterion/criterion.h>
