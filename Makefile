@@ -55,10 +55,11 @@ dist: ## build the Debian package and the source archive into dist/
 ci: ## every check, as .ci/run has it; expects the tools to be there
 	sh tools/ci.sh
 
-torture: ## the property tests at 50 times their size, faults at full width, long soaks, 500 kills
+torture: ## the property tests at 50 times their size, faults at full width, deep analysis, soaks, 500 kills
 	cmake --preset dev -B build/torture -DSINTER_TEST_TIMEOUT=36000
 	cmake --build build/torture -j $(JOBS)
 	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/torture -L "property|fault|merge|compact"
+	python3 tests/lint/check_tidy.py clang-tidy build/torture --deep
 	$(MAKE) soak
 
 soak: ## ten minutes of bench/soak under each sanitizer, on files and in memory, and 500 kills

@@ -378,25 +378,56 @@ random_next(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-uint8_t
-pattern_byte(uint64_t seed, uint64_t offset)
+/* Byte `offset` is this modulo 256; with the offset's last eight bits it grows by 7. */
+static uint64_t
+pattern_at(uint64_t seed, uint64_t offset)
 {
-    return (uint8_t)((seed * 31 + offset * 7 + (offset >> 8) * 13 + (offset >> 16) * 17) & 0xff);
+    return seed * 31 + offset * 7 + (offset >> 8) * 13 + (offset >> 16) * 17;
+}
+
+static uint8_t sevens[512];
+static pthread_once_t sevens_once = PTHREAD_ONCE_INIT;
+
+static void
+make_sevens(void)
+{
+    for (size_t i = 0; i < sizeof sevens; i++) {
+        sevens[i] = (uint8_t)(i * 7 & 0xff);
+    }
+}
+
+/* The bytes from `offset` to the next multiple of 256, at most `size`: a piece of one table, as all
+ * of them grow by 7. @return how many */
+static size_t
+pattern_piece(uint64_t seed, uint64_t offset, size_t size, const uint8_t **out)
+{
+    enum { INVERSE_OF_7 = 183 }; /* modulo 256 */
+    const size_t left = 256 - (size_t)(offset % 256);
+
+    (void)pthread_once(&sevens_once, make_sevens);
+    *out = sevens + pattern_at(seed, offset) * INVERSE_OF_7 % 256;
+    return left < size ? left : size;
 }
 
 void
 pattern_fill(uint64_t seed, uint64_t offset, void *data, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        ((uint8_t *)data)[i] = pattern_byte(seed, offset + i);
+    for (size_t done = 0, count = 0; done < size; done += count) {
+        const uint8_t *piece = NULL;
+
+        count = pattern_piece(seed, offset + done, size - done, &piece);
+        memcpy((uint8_t *)data + done, piece, count);
     }
 }
 
 bool
 pattern_holds(uint64_t seed, uint64_t offset, const void *data, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        if (((const uint8_t *)data)[i] != pattern_byte(seed, offset + i)) {
+    for (size_t done = 0, count = 0; done < size; done += count) {
+        const uint8_t *piece = NULL;
+
+        count = pattern_piece(seed, offset + done, size - done, &piece);
+        if (memcmp((const uint8_t *)data + done, piece, count) != 0) {
             return false;
         }
     }

@@ -55,9 +55,7 @@ name_count(bench_io *bench);
 void
 over_all_backends(void (*body)(bench_io *bench));
 
-/** Byte number `offset` of a file made from `seed`. */
-uint8_t
-pattern_byte(uint64_t seed, uint64_t offset);
+/** The bytes from `offset` on of a file made from `seed`. */
 void
 pattern_fill(uint64_t seed, uint64_t offset, void *data, size_t size);
 bool

@@ -243,7 +243,7 @@ static plan
 random_plan(test_rng *rng, test_pool *pool)
 {
     const bool has_large = test_rng_chance(rng, 20);
-    const sst_shape shape = {.count = 1 + (size_t)test_rng_below(rng, has_large ? 200 : 2500),
+    const sst_shape shape = {.count = 1 + (size_t)test_rng_below(rng, has_large ? 60 : 2500),
                              .key_min = 3,
                              .key_max = 3 + (uint32_t)test_rng_below(rng, 60),
                              .value_max = has_large ? 100000 : (uint32_t)test_rng_below(rng, 300),
