@@ -67,6 +67,7 @@ have(sinter__avro_reader *self, uint64_t wanted, sinter_bytes *out, sinter_error
     const size_t there = self->ahead_size - self->ahead_used;
     size_t target = 0;
     sinter_io_range range = {0};
+    static const uint8_t nothing[1]; /* an address, as there may be none yet */
 
     wanted = wanted < left ? wanted : left;
     if (wanted > there) {
@@ -85,7 +86,11 @@ have(sinter__avro_reader *self, uint64_t wanted, sinter_bytes *out, sinter_error
         SINTER__CHECK(self->handle->ops->read(self->handle, &range, 1, err));
         self->ahead_size = target;
     }
-    *out = (sinter_bytes){self->ahead.data + self->ahead_used, self->ahead_size - self->ahead_used};
+    *out = (sinter_bytes){nothing, 0};
+    if (self->ahead_size > self->ahead_used) {
+        *out = (sinter_bytes){self->ahead.data + self->ahead_used,
+                              self->ahead_size - self->ahead_used};
+    }
     return SINTER_OK;
 }
 

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+enum { KEPT_MAX = 64 }; /* the schema is read again for each */
+
 static const sinter__carried_field not_kept = {
     .name = "?", .null_branch = -1, .obstacle = "it was not kept when its file was read"};
 
@@ -22,13 +24,17 @@ null_branch(const sinter__avro_node *type)
 
 static sinter_status
 describe(sinter__arena *arena, const sinter__avro_spare *spare, sinter_bytes schema,
-         sinter__carried_field *out, sinter_error *err)
+         bool may_be_kept, sinter__carried_field *out, sinter_error *err)
 {
     sinter_status st = SINTER_OK;
 
     *out = (sinter__carried_field){.null_branch = null_branch(spare->type)};
     SINTER__CHECK(sinter__arena_strdup(arena, spare->outer, &out->outer, err));
     SINTER__CHECK(sinter__arena_strdup(arena, spare->name, &out->name, err));
+    if (!may_be_kept) {
+        out->obstacle = "there are too many of them";
+        return SINTER_OK;
+    }
     if (spare->outer != NULL && strcmp(spare->outer, "_FILE") != 0) {
         out->obstacle = "it lies too deep inside";
         return SINTER_OK;
@@ -59,7 +65,7 @@ sinter__carried_create(sinter__arena *arena, const sinter__avro_decoder *decoder
     SINTER__CHECK(sinter__arena_take(arena, total * sizeof *fields, (void **)&fields, err));
     SINTER__CHECK(sinter__arena_take(arena, sizeof *carried, (void **)&carried, err));
     for (size_t i = 0; i < count; i++) {
-        SINTER__CHECK(describe(arena, &spares[i], schema, &fields[i], err));
+        SINTER__CHECK(describe(arena, &spares[i], schema, i < KEPT_MAX, &fields[i], err));
     }
     if (lost != NULL) {
         fields[count] =

@@ -6,6 +6,7 @@
  * records has these fields behind the known ones. Records without them get null there. What can't
  * be kept is refused by name when the record is written, never dropped:
  *  - a field whose type is defined outside of it, or that lies deeper inside;
+ *  - fields beyond the 64th of a file;
  *  - a field that two files define differently;
  *  - a field that can't be null, beside records that don't have it;
  *  - fields of records that were read without keeping them.

@@ -220,6 +220,23 @@ Test(table_carried, what_can_not_be_kept_is_refused_by_name)
     newer_fini(&n);
 }
 
+Test(table_carried, so_many_fields_that_reading_them_would_take_long_are_read_and_not_written)
+{
+    char fields[TEXT_BYTES / 2] = "";
+    newer n;
+
+    for (int i = 0; i < 65; i++) {
+        char one[64];
+
+        (void)snprintf(one, sizeof one, ",{\"name\":\"_N%d\",\"type\":\"null\"}", i);
+        (void)strcat(fields, one);
+    }
+    newer_init(&n, "", fields, (sinter_bytes){0});
+    refused(&n, n.entries, 1,
+            "the unknown field _N64 can't be carried over: there are too many of them");
+    newer_fini(&n);
+}
+
 Test(table_carried, a_field_too_deep_inside_is_refused_by_name)
 {
     static const char place[] = "\"default\":null}]}},{\"name\":\"_VALUE_STATS\"";
