@@ -424,7 +424,7 @@ Test(merge_spill, a_small_budget_gives_the_same_records_after_merging_beforehand
     uint64_t passes = 0;
     uint64_t refused = 0;
 
-    for (uint64_t seed = 1; seed <= case_count(60); seed++) {
+    for (uint64_t seed = 1; seed <= case_count(30); seed++) {
         test_rng rng = {seed * 982451653};
         const run_world world = world_random(&rng);
         uint64_t budget = (uint64_t)1 << (14 + test_rng_below(&rng, 9));
