@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "doc/binary.h"
 #include "doc/text.h"
+#include "table/deletion_file.h"
 
 enum { ARITY_BYTES = 4 };
 
@@ -19,6 +20,8 @@ struct sinter__bucket_source {
     sinter_file_meta *metas;
     sinter__data_input *inputs; /* sorted by path */
     size_t count;
+    sinter__deletion_vector **vectors; /* of files that have one */
+    size_t vector_count;
     sinter_datum *values; /* of a key or partition */
     sinter_text text;
     sinter_format format;
@@ -174,6 +177,108 @@ fill_input(sinter__bucket_source *self, const sinter__manifest_entry *entry, con
     return SINTER_OK;
 }
 
+/* ---- deletion vectors ---- */
+
+static bool
+is_deleted(void *ctx, uint64_t position)
+{
+    return sinter__deletion_vector_contains(ctx, position);
+}
+
+static bool
+is_of_bucket(const sinter__bucket_source *self, const sinter__index_entry *entry)
+{
+    const sinter_bytes partition = self->request.files->partition;
+
+    return entry->bucket == self->request.files->bucket && entry->vectors.count > 0 &&
+           sinter__key_equal(entry->partition, partition);
+}
+
+static sinter_status
+index_path(sinter__bucket_source *self, const sinter__index_entry *entry, const char **out,
+           sinter_error *err)
+{
+    sinter_text_reset(&self->text);
+    if ((entry->has & SINTER__INDEX_HAS_EXTERNAL_PATH) != 0) {
+        SINTER__CHECK(sinter_text_append(&self->text, entry->external_path.data,
+                                         entry->external_path.size, err));
+        return sinter__local_path(self->text.data, out, err);
+    }
+    if (self->request.options->index_in_data_dir) {
+        SINTER__CHECK(sinter__text_puts(&self->text, self->dir, err));
+        SINTER__CHECK(sinter__text_puts(&self->text, "/", err));
+    } else {
+        SINTER__CHECK(sinter__text_puts(&self->text, self->request.table->root, err));
+        SINTER__CHECK(sinter__text_puts(&self->text, "/index/", err));
+    }
+    SINTER__CHECK(
+        sinter_text_append(&self->text, entry->file_name.data, entry->file_name.size, err));
+    *out = self->text.data;
+    return SINTER_OK;
+}
+
+/* The file that a vector belongs to; NULL: one that isn't read. */
+static sinter__data_input *
+find_input(const sinter__bucket_source *self, sinter_bytes name)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (strlen(self->metas[i].file_name) == name.size &&
+            memcmp(self->metas[i].file_name, name.data, name.size) == 0) {
+            return &self->inputs[i];
+        }
+    }
+    return NULL;
+}
+
+static sinter_status
+read_vectors(sinter__bucket_source *self, const sinter__index_entry *entry, sinter_error *err)
+{
+    sinter__deletion_file *file = NULL;
+    const char *path = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(index_path(self, entry, &path, err));
+    SINTER__CHECK(
+        sinter__deletion_file_open(self->arena.env, path, (uint64_t)entry->file_size, &file, err));
+    for (size_t i = 0; i < entry->vectors.count; i++) {
+        const sinter__vector_range *range = &entry->vectors.items[i];
+        sinter__data_input *input = find_input(self, range->data_file);
+
+        if (input == NULL) {
+            continue;
+        }
+        if (input->is_deleted != NULL) {
+            SINTER__FAIL_AT(err, SINTER_E_CORRUPT, input->path, -1,
+                            "the file has two deletion vectors");
+        }
+        SINTER__TRY(
+            sinter__deletion_file_read(file, range, 0, &self->vectors[self->vector_count], err));
+        input->is_deleted = is_deleted;
+        input->deleted_ctx = self->vectors[self->vector_count++];
+    }
+out:
+    sinter__deletion_file_close(file);
+    return st;
+}
+
+/* Before the inputs are sorted. */
+static sinter_status
+fill_vectors(sinter__bucket_source *self, sinter_error *err)
+{
+    const sinter__index_manifest *index = self->request.index;
+
+    SINTER__CHECK(sinter__arena_take(&self->arena, (self->count + 1) * sizeof(void *),
+                                     (void **)&self->vectors, err));
+    for (size_t i = 0; index != NULL && i < index->count; i++) {
+        if (is_of_bucket(self, &index->items[i])) {
+            SINTER__CHECK(read_vectors(self, &index->items[i], err));
+        }
+    }
+    return SINTER_OK;
+}
+
+/* ---- the format ---- */
+
 static int
 compare_inputs(const void *a, const void *b)
 {
@@ -226,6 +331,7 @@ fill_files(sinter__bucket_source *self, sinter_error *err)
         }
         self->count++;
     }
+    SINTER__CHECK(fill_vectors(self, err));
     if (self->count > 1) {
         qsort(self->inputs, self->count, sizeof *self->inputs, compare_inputs);
     }
@@ -273,6 +379,9 @@ sinter__bucket_source_destroy(sinter__bucket_source *self)
     if (self != NULL) {
         const sinter_env *env = self->arena.env;
 
+        for (size_t i = 0; i < self->vector_count; i++) {
+            sinter__deletion_vector_destroy(self->vectors[i]);
+        }
         sinter_text_fini(&self->text);
         sinter__arena_fini(&self->arena);
         sinter__free(env, self);

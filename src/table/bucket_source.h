@@ -5,6 +5,7 @@
 #ifndef SINTER_TABLE_BUCKET_SOURCE_H
 #define SINTER_TABLE_BUCKET_SOURCE_H
 
+#include "table/index_manifest.h"
 #include "table/live_files.h"
 #include "table/scan_columns.h"
 #include "table/table.h"
@@ -18,13 +19,15 @@ typedef struct sinter__bucket_request {
     const sinter__table_options *options;
     const sinter__scan_columns *columns;
     const sinter__bucket_files *files;
+    const sinter__index_manifest *index; /* of the snapshot; NULL: it has none */
     bool skips_level_0;
 } sinter__bucket_request;
 
 /**
  * Make a source.
  * @param out  release with sinter__bucket_source_destroy()
- * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_CORRUPT (an entry, its file named),
+ * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (deletion vectors, in the budget),
+ *             SINTER_E_CORRUPT (an entry, its file named, or deletion vectors),
  *             SINTER_E_UNSUPPORTED (a file with some of the columns only), failures of reading
  * schemas
  */

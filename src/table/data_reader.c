@@ -40,6 +40,8 @@ typedef struct data_reader {
     sinter_batch_builder *builder;
     uint64_t *prefixes;
     size_t prefix_capacity;
+    uint8_t dropped[BATCH_ROWS];
+    bool has_dropped;
     sinter_batch batch;
 } data_reader;
 
@@ -115,32 +117,53 @@ place_in_range(const data_reader *reader)
                : 0;
 }
 
+/* Sequence and kind, which files without keys don't have. */
 static sinter_status
-add_row(data_reader *reader, sinter_error *err)
+read_system(const data_reader *reader, int64_t *sequence, uint8_t *kind, sinter_error *err)
 {
-    const bool has_key = reader->plan->key_codec != NULL;
     const sinter_datum *system = reader->read + reader->need_count;
-    int64_t sequence = (int64_t)reader->position;
-    uint8_t kind = SINTER_KIND_INSERT;
+
+    if (reader->plan->key_codec == NULL) {
+        *sequence = (int64_t)reader->position;
+        *kind = SINTER_KIND_INSERT;
+        return SINTER_OK;
+    }
+    if (system[1].as.integer < 0 || system[1].as.integer > SINTER_KIND_DELETE) {
+        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1, "_VALUE_KIND is %lld",
+                              (long long)system[1].as.integer);
+    }
+    *sequence = system[0].as.integer;
+    *kind = (uint8_t)system[1].as.integer;
+    return SINTER_OK;
+}
+
+/* Add the row that was read, as number `row` of the batch; false in `added_out`: it lies outside of
+ * the range. */
+static sinter_status
+add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
+{
+    const sinter__data_input *file = reader->file;
+    int64_t sequence = 0;
+    uint8_t kind = 0;
+    int place = 0;
 
     SINTER__CHECK(sinter__evolution_apply(reader->evolution, reader->read, reader->wanted, err));
-    if (has_key) {
-        int place = 0;
-
+    if (reader->plan->key_codec != NULL) {
         SINTER__CHECK(encode_key(reader, err));
         place = place_in_range(reader);
-        reader->is_over = place > 0;
-        if (place != 0) {
-            return SINTER_OK;
-        }
-        sequence = system[0].as.integer;
-        if (system[1].as.integer < 0 || system[1].as.integer > SINTER_KIND_DELETE) {
-            return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1,
-                                  "_VALUE_KIND is %lld", (long long)system[1].as.integer);
-        }
-        kind = (uint8_t)system[1].as.integer;
     }
+    reader->is_over = place > 0;
+    *added_out = place == 0;
+    if (place != 0) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(read_system(reader, &sequence, &kind, err));
     SINTER__CHECK(encode_value(reader, err));
+    reader->dropped[row] = SINTER_DROP_KEEP;
+    if (file->is_deleted != NULL && file->is_deleted(file->deleted_ctx, reader->position)) {
+        reader->dropped[row] = SINTER_DROP_VECTOR;
+        reader->has_dropped = true;
+    }
     return sinter_batch_builder_add(reader->builder, sinter_text_bytes(&reader->key), sequence,
                                     kind, sinter_text_bytes(&reader->value), err);
 }
@@ -150,22 +173,21 @@ add_row(data_reader *reader, sinter_error *err)
 static sinter_status
 fill(data_reader *reader, sinter_error *err)
 {
-    const sinter__data_input *file = reader->file;
     uint32_t rows = 0;
 
+    reader->has_dropped = false;
     while (rows < BATCH_ROWS && sinter_batch_builder_bytes(reader->builder) < BATCH_BYTES &&
            !reader->is_over) {
         const sinter_status st = reader->source->next(reader->source, reader->read, err);
+        bool is_added = false;
 
         if (st == SINTER_END) {
             reader->is_over = true;
             break;
         }
         SINTER__CHECK(st);
-        if (file->is_deleted == NULL || !file->is_deleted(file->deleted_ctx, reader->position)) {
-            SINTER__CHECK(add_row(reader, err));
-            rows++;
-        }
+        SINTER__CHECK(add_row(reader, rows, &is_added, err));
+        rows += is_added ? 1 : 0;
         reader->position++;
     }
     return SINTER_OK;
@@ -187,6 +209,7 @@ data_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
     } while (rows->row_count == 0);
     reader->batch = *rows;
     reader->batch.origin = reader->origin;
+    reader->batch.dropped = reader->has_dropped ? reader->dropped : NULL;
     if (reader->prefix_skip > 0) {
         const sinter__keys keys = {.data = rows->keys,
                                    .offsets = rows->key_offsets,

@@ -33,8 +33,8 @@ typedef struct sinter__data_input {
 /**
  * Open a file for reading, by what stands behind its last dot.
  *
- * Rows that a vector marks as deleted are left out. A file without keys gives rows with empty keys,
- * sequences from 0 on, and kind INSERT.
+ * Rows that a vector marks as deleted are marked as dropped (SINTER_DROP_VECTOR). A file without
+ * keys gives rows with empty keys, sequences from 0 on, and kind INSERT.
  *
  * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE, SINTER_E_CORRUPT, failures of the io,
  *         SINTER_E_UNSUPPORTED (a format, or types that can't be cast, by name)

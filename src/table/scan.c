@@ -21,6 +21,7 @@ struct sinter_table_scan {
     sinter__scan_columns columns;
     sinter_compact_options compact;
     sinter__live_files *files;
+    sinter__index_manifest index;
     size_t next_bucket;
     /* The current bucket. */
     sinter__bucket_source *source;
@@ -70,11 +71,10 @@ check_table(const sinter_table_scan *scan, sinter_error *err)
 
 /* ---- opening ---- */
 
-/* Rows that vectors mark as deleted must not be shown. */
 static sinter_status
-refuse_vectors(const sinter_table *table, const sinter_snapshot *snapshot, sinter_error *err)
+read_index(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_error *err)
 {
-    sinter__index_manifest manifest = {.arena.env = table->env};
+    const sinter_table *table = scan->table;
     sinter_text path;
     sinter_status st = SINTER_OK;
 
@@ -82,15 +82,8 @@ refuse_vectors(const sinter_table *table, const sinter_snapshot *snapshot, sinte
     SINTER__TRY(sinter__text_puts(&path, table->root, err));
     SINTER__TRY(sinter__text_puts(&path, "/manifest/", err));
     SINTER__TRY(sinter__text_puts(&path, snapshot->index_manifest, err));
-    SINTER__TRY(sinter__index_manifest_read(table->env, path.data, &manifest, err));
-    for (size_t i = 0; i < manifest.count; i++) {
-        if (manifest.items[i].vectors.count > 0) {
-            SINTER__FAIL_AT(err, SINTER_E_UNSUPPORTED, path.data, -1,
-                            "deletion vectors can't be read");
-        }
-    }
+    SINTER__TRY(sinter__index_manifest_read(table->env, path.data, &scan->index, err));
 out:
-    sinter__index_manifest_fini(&manifest);
     sinter_text_fini(&path);
     return st;
 }
@@ -144,7 +137,7 @@ open_scan(sinter_table_scan *scan, sinter_error *err)
     SINTER__TRY(set_merge_options(scan, err));
     SINTER__TRY(SINTER__NEW(scan->table->env, scan->values, scan->columns.count + 1, err));
     if (snapshot != NULL && snapshot->index_manifest != NULL) {
-        SINTER__TRY(refuse_vectors(scan->table, snapshot, err));
+        SINTER__TRY(read_index(scan, snapshot, err));
     }
     if (snapshot != NULL) {
         SINTER__TRY(sinter__live_files_read(scan->table, snapshot, &scan->files, err));
@@ -166,6 +159,7 @@ sinter_table_scan_open(sinter_table *table, const sinter_table_scan_options *opt
     SINTER__CHECK(SINTER__NEW(table->env, scan, 1, err));
     scan->table = table;
     scan->columns.arena.env = table->env;
+    scan->index.arena.env = table->env;
     scan->options =
         (sinter_table_scan_options){.struct_size = (uint32_t)sizeof scan->options, .bucket = -1};
     if (options != NULL) {
@@ -208,6 +202,7 @@ sinter_table_scan_close(sinter_table_scan *scan)
 
         close_bucket(scan);
         sinter__live_files_destroy(scan->files);
+        sinter__index_manifest_fini(&scan->index);
         sinter__scan_columns_fini(&scan->columns);
         sinter__free(env, scan->values);
         sinter__free(env, scan);
@@ -254,6 +249,7 @@ open_bucket(sinter_table_scan *scan, sinter_error *err)
                                                 .options = &scan->table_options,
                                                 .columns = &scan->columns,
                                                 .files = files,
+                                                .index = &scan->index,
                                                 .skips_level_0 = skips_level_0(scan)};
 
         if (files->bucket != BUCKET_POSTPONE &&
@@ -344,20 +340,43 @@ decode_row(sinter_table_scan *scan, const sinter_batch *batch, uint32_t row, sin
     return SINTER_OK;
 }
 
-sinter_status
-sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err)
+/* Is the row at hand one that a vector deletes? Merges leave such rows out themselves. */
+static bool
+is_dropped(const sinter_table_scan *scan)
 {
-    SINTER__REQUIRE(err, scan != NULL && values_out != NULL);
-    if (scan->range == scan->range_count) {
-        SINTER__CHECK(next_ranges(scan, err));
-    }
-    SINTER__CHECK(decode_row(scan, scan->ranges[scan->range].batch,
-                             scan->ranges[scan->range].first + scan->row, err));
-    *values_out = scan->values;
+    const sinter_range *range = &scan->ranges[scan->range];
+
+    return range->batch->dropped != NULL &&
+           range->batch->dropped[range->first + scan->row] != SINTER_DROP_KEEP;
+}
+
+static void
+step(sinter_table_scan *scan)
+{
     scan->row++;
     if (scan->row == scan->ranges[scan->range].count) {
         scan->range++;
         scan->row = 0;
     }
+}
+
+sinter_status
+sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err)
+{
+    bool is_found = false;
+
+    SINTER__REQUIRE(err, scan != NULL && values_out != NULL);
+    while (!is_found) {
+        if (scan->range == scan->range_count) {
+            SINTER__CHECK(next_ranges(scan, err));
+        }
+        is_found = !is_dropped(scan);
+        if (is_found) {
+            SINTER__CHECK(decode_row(scan, scan->ranges[scan->range].batch,
+                                     scan->ranges[scan->range].first + scan->row, err));
+        }
+        step(scan);
+    }
+    *values_out = scan->values;
     return SINTER_OK;
 }

@@ -123,7 +123,9 @@ read_all(bed *b, const sinter_env *env, const sinter__data_input *file,
     st = sinter__data_reader_open(&here, &b->plan, file, options, &reader, NULL);
     while (st == SINTER_OK) {
         st = reader->ops->next(reader, &batch, NULL);
-        *rows += st == SINTER_OK ? batch->row_count : 0;
+        for (uint32_t i = 0; st == SINTER_OK && i < batch->row_count; i++) {
+            *rows += batch->dropped == NULL || batch->dropped[i] == SINTER_DROP_KEEP ? 1 : 0;
+        }
     }
     if (reader != NULL) {
         reader->ops->close(reader);
