@@ -352,7 +352,8 @@ fill(sinter__bitmap_chunk *chunk, const uint64_t *words)
 
 /* Make a chunk anew of bits, in the form that is smallest. Unchanged after a failure. */
 static sinter_status
-rebuild(sinter__bitmap *self, sinter__bitmap_chunk *chunk, const uint64_t *words, sinter_error *err)
+rebuild(sinter__bitmap *self, sinter__bitmap_chunk *chunk, const uint64_t *words, bool was_runs,
+        sinter_error *err)
 {
     sinter__bitmap_chunk made = {.key = chunk->key};
     uint32_t runs = 0;
@@ -362,7 +363,8 @@ rebuild(sinter__bitmap *self, sinter__bitmap_chunk *chunk, const uint64_t *words
         made.count += (uint32_t)__builtin_popcountll(words[i]);
     }
     runs = sinter__words_runs(words);
-    made.form = (uint8_t)sinter__chunk_best_form(made.count, runs);
+    made.form = (uint8_t)sinter__chunk_best_form(made.count, runs, was_runs);
+    made.was_runs = was_runs && made.form == SINTER__CHUNK_RUNS;
     if (made.form == SINTER__CHUNK_VALUES) {
         bytes = made.count * (uint32_t)sizeof(uint16_t);
     } else if (made.form == SINTER__CHUNK_RUNS) {
@@ -384,7 +386,7 @@ outgrow(sinter__bitmap *self, sinter__bitmap_chunk *chunk, uint16_t value, sinte
 
     spread(chunk, words);
     set_bits(words, (sinter__chunk_run){value, value});
-    return rebuild(self, chunk, words, err);
+    return rebuild(self, chunk, words, chunk->was_runs, err);
 }
 
 /* Room for one more item of `size` bytes at `at`; the items behind move. */
@@ -529,11 +531,12 @@ sinter__bitmap_merge(sinter__bitmap *bitmap, const sinter__bitmap *other, sinter
         if (at == bitmap->chunk_count || bitmap->chunks[at].key != from->key) {
             SINTER__CHECK(copy_chunk(bitmap, at, from, err));
         } else {
+            sinter__bitmap_chunk *chunk = &bitmap->chunks[at];
             uint64_t words[SINTER__CHUNK_WORDS] = {0};
 
-            spread(&bitmap->chunks[at], words);
+            spread(chunk, words);
             spread(from, words);
-            SINTER__CHECK(rebuild(bitmap, &bitmap->chunks[at], words, err));
+            SINTER__CHECK(rebuild(bitmap, chunk, words, chunk->was_runs || from->was_runs, err));
         }
     }
     return SINTER_OK;

@@ -2,7 +2,9 @@
  * Sets of 32-bit numbers in the portable Roaring format, as deletion vectors hold them.
  *
  * Numbers are kept in chunks of those with the same upper half, each as an array of values, as runs
- * or as bits. What is written follows from the numbers alone, never from how they came in.
+ * or as bits. What is written follows from the numbers alone, but for chunks that are as large in
+ * two forms: those stay what they were when they were read or written before, as the reference does
+ * it.
  *
  * This isn't CRoaring, with which tests compare: as Debian has it, it ends the process when memory
  * is refused (at 126 of the 128 allocations of adding, uniting and writing), prints of damaged
@@ -69,9 +71,9 @@ sinter__bitmap_merge(sinter__bitmap *bitmap, const sinter__bitmap *other, sinter
 uint64_t
 sinter__bitmap_encoded_bytes(const sinter__bitmap *bitmap);
 
-/** Write it, each chunk in the smallest form; returns the byte behind it. */
+/** Write it, each chunk in the smallest form, and note which; returns the byte behind it. */
 uint8_t *
-sinter__bitmap_encode(const sinter__bitmap *bitmap, uint8_t *to);
+sinter__bitmap_encode(sinter__bitmap *bitmap, uint8_t *to);
 
 /**
  * Read one that stands at the beginning of `bytes`. Any valid mixture of forms is read; counts,

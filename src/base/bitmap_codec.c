@@ -43,12 +43,15 @@ runs_bytes(uint32_t runs)
 }
 
 sinter__chunk_form
-sinter__chunk_best_form(uint32_t count, uint32_t runs)
+sinter__chunk_best_form(uint32_t count, uint32_t runs, bool was_runs)
 {
-    if (runs_bytes(runs) < plain_bytes(count)) {
+    const bool is_array = count <= SINTER__CHUNK_VALUES_MAX;
+    const uint32_t limit = plain_bytes(count) + (is_array && was_runs ? 3 : 0);
+
+    if (runs_bytes(runs) < limit) {
         return SINTER__CHUNK_RUNS;
     }
-    return count <= SINTER__CHUNK_VALUES_MAX ? SINTER__CHUNK_VALUES : SINTER__CHUNK_BITS;
+    return is_array ? SINTER__CHUNK_VALUES : SINTER__CHUNK_BITS;
 }
 
 /** How a chunk is written. */
@@ -73,7 +76,7 @@ plan_chunk(const sinter__bitmap_chunk *chunk)
             p.runs++;
         }
     }
-    p.form = sinter__chunk_best_form(chunk->count, p.runs);
+    p.form = sinter__chunk_best_form(chunk->count, p.runs, chunk->was_runs);
     p.bytes = p.form == SINTER__CHUNK_RUNS ? runs_bytes(p.runs) : plain_bytes(chunk->count);
     return p;
 }
@@ -161,7 +164,7 @@ put_chunk(const sinter__bitmap_chunk *chunk, const plan *p, uint8_t *to)
 }
 
 uint8_t *
-sinter__bitmap_encode(const sinter__bitmap *bitmap, uint8_t *to)
+sinter__bitmap_encode(sinter__bitmap *bitmap, uint8_t *to)
 {
     const bool any_runs = has_runs(bitmap);
     const uint32_t chunks = bitmap->chunk_count;
@@ -179,10 +182,11 @@ sinter__bitmap_encode(const sinter__bitmap *bitmap, uint8_t *to)
         sinter__put_le32(to + 4, chunks);
     }
     for (uint32_t i = 0; i < chunks; i++) {
-        const sinter__bitmap_chunk *chunk = &bitmap->chunks[i];
+        sinter__bitmap_chunk *chunk = &bitmap->chunks[i];
         const plan p = plan_chunk(chunk);
 
-        if (p.form == SINTER__CHUNK_RUNS) {
+        chunk->was_runs = p.form == SINTER__CHUNK_RUNS;
+        if (chunk->was_runs) {
             flags[i / 8] |= (uint8_t)(1u << (i % 8));
         }
         sinter__put_le16(heads + (size_t)4 * i, chunk->key);
@@ -356,6 +360,7 @@ read_chunk(sinter__bitmap *self, source *from, const head *h, sinter_error *err)
     }
     if (h->flags != NULL && (h->flags[at / 8] >> (at % 8) & 1) != 0) {
         chunk->form = SINTER__CHUNK_RUNS;
+        chunk->was_runs = true;
         return read_runs(self->env, from, chunk, err);
     }
     if (chunk->count <= SINTER__CHUNK_VALUES_MAX) {

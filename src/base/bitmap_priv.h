@@ -36,6 +36,7 @@ typedef struct sinter__bitmap_chunk {
     uint16_t used;     /* values or runs */
     uint16_t key;
     uint8_t form;
+    bool was_runs; /* when it was read or written last, or merged */
 } sinter__bitmap_chunk;
 
 /** Find the first run from `from` on, which may be 65536. @return false: there are no more */
@@ -48,9 +49,10 @@ sinter__words_next(const uint64_t *words, uint32_t from, sinter__chunk_run *out)
 uint32_t
 sinter__words_runs(const uint64_t *words);
 
-/** The form that takes the least room in a file; runs only if they take less than the others. */
+/** The form that takes the least room in a file. Between equals it isn't runs, unless it was: the
+ *  reference counts two bytes more for values then. */
 sinter__chunk_form
-sinter__chunk_best_form(uint32_t count, uint32_t runs);
+sinter__chunk_best_form(uint32_t count, uint32_t runs, bool was_runs);
 
 /** Make `data` larger. @return SINTER_OK; SINTER_E_NOMEM, SINTER_E_TOO_LARGE: nothing has changed
  */

@@ -242,7 +242,7 @@ append(sinter__deletion_writer *self, sinter_bytes bytes, const sinter__vector_r
 
 sinter_status
 sinter__deletion_writer_add(sinter__deletion_writer *writer, sinter_bytes data_file,
-                            const sinter__deletion_vector *vector, sinter_error *err)
+                            sinter__deletion_vector *vector, sinter_error *err)
 {
     const uint64_t count = sinter__deletion_vector_count(vector);
     sinter__vector_range range = {.data_file = data_file,

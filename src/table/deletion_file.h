@@ -68,7 +68,7 @@ sinter__deletion_writer_open(const sinter_env *env, const char *path, sinter__de
  */
 sinter_status
 sinter__deletion_writer_add(sinter__deletion_writer *writer, sinter_bytes data_file,
-                            const sinter__deletion_vector *vector, sinter_error *err);
+                            sinter__deletion_vector *vector, sinter_error *err);
 
 /**
  * Append a vector of another file as its bytes are. Its frame is checked, its bitmap isn't read.

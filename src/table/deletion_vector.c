@@ -275,9 +275,9 @@ sinter__deletion_vector_encoded_bytes(const sinter__deletion_vector *vector, uin
 }
 
 static uint8_t *
-put_maps(const sinter__deletion_vector *vector, uint8_t *to)
+put_maps(sinter__deletion_vector *vector, uint8_t *to)
 {
-    const sinter__bitmap none = {.env = vector->env};
+    sinter__bitmap none = {.env = vector->env};
     uint32_t key = 0;
 
     sinter__put_le64(
@@ -295,9 +295,9 @@ put_maps(const sinter__deletion_vector *vector, uint8_t *to)
 }
 
 uint8_t *
-sinter__deletion_vector_encode(const sinter__deletion_vector *vector, uint8_t *to)
+sinter__deletion_vector_encode(sinter__deletion_vector *vector, uint8_t *to)
 {
-    const sinter__bitmap none = {.env = vector->env};
+    sinter__bitmap none = {.env = vector->env};
     uint8_t *const body = to + WORD_BYTES;
     uint8_t *end = body + WORD_BYTES;
 

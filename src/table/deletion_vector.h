@@ -103,9 +103,10 @@ sinter_status
 sinter__deletion_vector_encoded_bytes(const sinter__deletion_vector *vector, uint64_t *out,
                                       sinter_error *err);
 
-/** Write it with its frame; encoded_bytes() took it. Returns the byte behind it. */
+/** Write it with its frame; encoded_bytes() took it. Returns the byte behind it. The vector notes
+ *  the form that it was written in, which decides between equals the next time. */
 uint8_t *
-sinter__deletion_vector_encode(const sinter__deletion_vector *vector, uint8_t *to);
+sinter__deletion_vector_encode(sinter__deletion_vector *vector, uint8_t *to);
 
 /** A serialized vector, and where it is from. */
 typedef struct sinter__deletion_source {

@@ -100,8 +100,7 @@ positions_of(const sinter__deletion_vector *vector)
 }
 
 static void
-expect_encodes(const char *id, const sinter__deletion_vector *vector, const uint8_t *bytes,
-               size_t size)
+expect_encodes(const char *id, sinter__deletion_vector *vector, const uint8_t *bytes, size_t size)
 {
     uint64_t encoded_bytes = 0;
     uint8_t *encoded = malloc(size);
