@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "columnar/columnar.hh"
+#include "columnar/int96.hh"
 
 namespace columnar
 {
@@ -152,7 +153,7 @@ class ParquetFile final : public sinter__columnar_file
     static bool is_int96_near(parquet::Int96Reader &column)
     {
         constexpr int64_t kRows = 1024;
-        constexpr int64_t kDaysMax = INT64_MAX / (86400 * INT64_C(1000000000)) - 1;
+        constexpr int64_t kDayNanos = 86400 * INT64_C(1000000000);
         std::vector<int16_t> definitions(kRows);
         std::vector<int16_t> repetitions(kRows);
         std::vector<parquet::Int96> values(kRows);
@@ -163,10 +164,12 @@ class ParquetFile final : public sinter__columnar_file
             (void)column.ReadBatch(kRows, definitions.data(), repetitions.data(), values.data(),
                                    &count);
             for (int64_t i = 0; i < count; i++) {
-                const auto days = static_cast<int64_t>(
-                    parquet::DecodeInt96Timestamp(values[static_cast<size_t>(i)]).days_since_epoch);
+                const auto time = parquet::DecodeInt96Timestamp(values[static_cast<size_t>(i)]);
+                const __int128 nanos =
+                    static_cast<__int128>(static_cast<int64_t>(time.days_since_epoch)) * kDayNanos +
+                    static_cast<int64_t>(time.nanoseconds); // negative ones are Arrow's own
 
-                if (days < -kDaysMax || days > kDaysMax) {
+                if (nanos < INT64_MIN || nanos > INT64_MAX) {
                     return false;
                 }
             }
@@ -213,7 +216,9 @@ class Watched final : public parquet::ParquetFileWriter::Contents
     parquet::RowGroupWriter *AppendBufferedRowGroup() override
     {
         group_ = nullptr; // writes the one before
-        return group_ = inner_->AppendBufferedRowGroup();
+        group_ = inner_->AppendBufferedRowGroup();
+        own_group_ = with_own_int96(group_);
+        return own_group_.get();
     }
     int64_t num_rows() const override
     {
@@ -247,6 +252,7 @@ class Watched final : public parquet::ParquetFileWriter::Contents
   private:
     std::unique_ptr<parquet::ParquetFileWriter> inner_;
     parquet::RowGroupWriter *group_ = nullptr;
+    std::unique_ptr<parquet::RowGroupWriter> own_group_; // around it
 };
 
 class ParquetOutput final : public sinter__columnar_output

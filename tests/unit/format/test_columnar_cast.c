@@ -53,7 +53,10 @@ static void
 write_column(const columnar_bed *bed, int32_t kind, const char *format, const void *values)
 {
     const sinter__columnar_api *api = bed->columnar.api;
-    const sinter__columnar_write write = {.struct_size = (uint32_t)sizeof write, .kind = kind};
+    const sinter__columnar_write write = {.struct_size = (uint32_t)sizeof write,
+                                          .kind = kind,
+                                          .codec = SINTER__COLUMNAR_NONE,
+                                          .no_dictionary = true};
     sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
     const void *buffers[] = {NULL, values};
     struct ArrowArray child = {
@@ -163,6 +166,44 @@ Test(format_columnar_cast, INT96_of_the_year_9999_is_refused_not_wrong)
                  SINTER_E_UNSUPPORTED);
     cr_expect(strstr(err.text, "column t") != NULL, "%s", err.text);
     bed.env.io = memory_io;
+    bed_fini(&bed);
+}
+
+/** Does the file hold these bytes? */
+static bool
+holds(const columnar_bed *bed, const uint8_t *bytes, size_t size)
+{
+    const uint64_t file_size = bed_size(bed, "m/t");
+    sinter_io_file *file = NULL;
+    uint8_t *content = malloc(file_size);
+    const sinter_io_range range = {0, content, file_size};
+    bool found = false;
+
+    cr_assert_eq(bed->env.io->ops->open(bed->env.io, "m/t", 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    for (uint64_t at = 0; !found && at + size <= file_size; at++) {
+        found = memcmp(content + at, bytes, size) == 0;
+    }
+    free(content);
+    return found;
+}
+
+/** Java refuses nanoseconds of a day below 0, which Arrow itself would write. */
+Test(format_columnar_cast, INT96_before_1970_is_a_day_and_what_is_past_of_it)
+{
+    /* 86399999999999 nanoseconds of Julian day 2440587 */
+    static const uint8_t last[] = {0xff, 0xff, 0x4e, 0x91, 0x94, 0x4e, 0, 0, 0x8b, 0x3d, 0x25, 0};
+    static const int64_t nanos[ROWS] = {-1, 0, 1, -86400000000000, INT64_MIN + 1, INT64_MAX};
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    write_column(&bed, SINTER__COLUMNAR_PARQUET, "tsn:", nanos);
+    cr_expect(holds(&bed, last, sizeof last));
+    cr_assert_eq(read_column(&bed, "m/t", NULL, values, 8, &err), SINTER_OK, "%s", err.text);
+    cr_expect_eq(memcmp(values, nanos, sizeof nanos), 0);
     bed_fini(&bed);
 }
 

@@ -1,0 +1,41 @@
+/*
+ * Paimon types and the columns of Parquet and ORC files that hold them (table-layout.md 9.1).
+ */
+#ifndef SINTER_TABLE_COLUMNAR_TYPE_H
+#define SINTER_TABLE_COLUMNAR_TYPE_H
+
+#include "format/columnar.h"
+#include "sinter/type.h"
+
+/** Room for the words of any atomic type in Arrow's C Data Interface. */
+#define SINTER__ARROW_FORMAT_MAX 32
+
+/** A column to be written. */
+typedef struct sinter__columnar_field {
+    const char *name; /* borrowed */
+    sinter_type type;
+    int64_t id; /* of the field; -1: none */
+} sinter__columnar_field;
+
+/**
+ * Print the words for a type as it is read from, and written to, files of either format.
+ * Timestamps have the coarsest unit that holds their decimals.
+ *
+ * @return SINTER_OK, SINTER_E_UNSUPPORTED (a nested type, named)
+ */
+sinter_status
+sinter__columnar_type_print(const sinter_type *type, char out[SINTER__ARROW_FORMAT_MAX],
+                            sinter_error *err);
+
+/**
+ * Make the schema of a file to be written, or of columns to be read as.
+ *
+ * @param fields  `count` of them, copied
+ * @param out     release it by its own function
+ * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_UNSUPPORTED (a nested type, column named)
+ */
+sinter_status
+sinter__columnar_schema_make(const sinter_env *env, const sinter__columnar_field *fields,
+                             size_t count, struct ArrowSchema *out, sinter_error *err);
+
+#endif
