@@ -1,6 +1,8 @@
 // Reading and writing ORC.
 #include <arrow/adapters/orc/adapter.h>
+#include <arrow/array/data.h>
 #include <arrow/table.h>
+#include <arrow/util/bit_util.h>
 
 #include <algorithm>
 #include <utility>
@@ -120,6 +122,28 @@ class OrcFile final : public sinter__columnar_file
     int64_t batch_rows_ = 0;
 };
 
+/** Are there times before 1970 that are no whole seconds? Arrow rounds their seconds up, and the
+ *  negative rest can't be read by Java. */
+bool
+has_early_fractions(const arrow::ArrayData &data)
+{
+    if (data.type->id() == arrow::Type::TIMESTAMP) {
+        static constexpr int64_t per_second[] = {1, 1000, 1000000, 1000000000};
+        const auto unit = static_cast<const arrow::TimestampType &>(*data.type).unit();
+        const uint8_t *valid = data.buffers[0] == nullptr ? nullptr : data.buffers[0]->data();
+        const auto *values = data.GetValues<int64_t>(1);
+
+        for (int64_t i = 0; i < data.length; i++) {
+            if (values[i] < 0 && values[i] % per_second[unit] != 0 &&
+                (valid == nullptr || arrow::bit_util::GetBit(valid, data.offset + i))) {
+                return true;
+            }
+        }
+    }
+    return std::any_of(data.child_data.begin(), data.child_data.end(),
+                       [](const auto &child) { return has_early_fractions(*child); });
+}
+
 class OrcOutput final : public sinter__columnar_output
 {
   public:
@@ -147,6 +171,13 @@ class OrcOutput final : public sinter__columnar_output
 
     arrow::Status write(const std::shared_ptr<arrow::RecordBatch> &rows) override
     {
+        for (int i = 0; i < rows->num_columns(); i++) {
+            if (has_early_fractions(*rows->column_data(i))) {
+                return arrow::Status::NotImplemented(
+                    "a timestamp before 1970 with a fraction of a second, in ORC, column ",
+                    schema->field(i)->name());
+            }
+        }
         return writer_->Write(*rows);
     }
 

@@ -85,10 +85,10 @@ time_of(uint64_t random, const sinter_type *type, sinter_datum *out)
     static const int32_t steps[] = {0, 0, 0, 0, 0, 0, 1000, 1000, 1000, 1};
 
     out->as.integer = integer_of(random >> 3, least, most);
-    if (type->precision == 0) {
+    if (type->precision == 0 || out->as.integer < 0) { /* before 1970 ORC takes whole seconds */
         out->as.integer -= (out->as.integer % 1000 + 1000) % 1000;
     }
-    if (type->precision > 3) {
+    if (type->precision > 3 && out->as.integer >= 0) {
         out->nanos =
             (int32_t)(random % 1000000 / (uint64_t)steps[type->precision]) * steps[type->precision];
     }
