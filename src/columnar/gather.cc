@@ -318,6 +318,7 @@ Gather::slice(const arrow::RecordBatch &rows, int64_t first, int64_t count) cons
 {
     std::vector<std::shared_ptr<arrow::ArrayData>> columns;
 
+    columns.reserve(columns_.size());
     for (int i = 0; i < rows.num_columns(); i++) {
         columns.push_back(
             retyped(rows.column_data(i)->Slice(first, count), schema_->field(i)->type()));
