@@ -250,6 +250,9 @@ open_source(data_reader *reader, const sinter__row_request *request, sinter_erro
     if (strcmp(extension, "avro") == 0) {
         return sinter__avro_source_open(reader->env, request, &reader->source, err);
     }
+    if (strcmp(extension, "parquet") == 0 || strcmp(extension, "orc") == 0) {
+        return sinter__columnar_source_open(reader->env, request, &reader->source, err);
+    }
     return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, request->path, -1,
                           "data files of format \"%.20s\" can't be read", extension);
 }

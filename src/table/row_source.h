@@ -36,4 +36,13 @@ sinter_status
 sinter__avro_source_open(const sinter_env *env, const sinter__row_request *request,
                          sinter__row_source **out, sinter_error *err);
 
+/**
+ * Open a Parquet or ORC file, told apart by its first bytes.
+ * @return as above; SINTER_E_UNSUPPORTED also when libsinter_columnar is missing, and for nested
+ * types
+ */
+sinter_status
+sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *request,
+                             sinter__row_source **out, sinter_error *err);
+
 #endif

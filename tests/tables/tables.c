@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,9 @@ run_case(const char *root, const char *folder, bool (*run)(table_case *test), si
     test.dir = dir;
     sinter_env_init(&test.env);
     test.env.io = io;
+#ifdef SINTER_TABLES_COLUMNAR
+    test.env.columnar_library = SINTER_TABLES_COLUMNAR;
+#endif
     config.path = path;
     cr_assert_eq(sinter_table_open(&test.env, &config, &test.table, NULL), SINTER_OK, "%s", path);
     has_checked = run(&test);
@@ -126,4 +130,38 @@ tables_read_json(const table_case *test, const char *name)
     json = json_load_file(path, JSON_ALLOW_NUL, &error);
     cr_assert_not_null(json, "%s: %s", path, error.text);
     return json;
+}
+
+bool
+tables_can_read(const table_case *test)
+{
+#ifdef SINTER_TABLES_COLUMNAR
+    (void)test;
+    return true;
+#else
+    return fnmatch("*_avro", test->name, 0) == 0;
+#endif
+}
+
+bool
+tables_find_exception(const table_case *test, const char *what, char *reason, size_t size)
+{
+    FILE *file = fopen(SINTER_TABLES_EXCEPTIONS, "r");
+    char line[256];
+    char pattern[128];
+    char refused[32];
+    bool is_found = false;
+
+    cr_assert_not_null(file);
+    while (!is_found && fgets(line, sizeof line, file) != NULL) {
+        int at = 0;
+
+        is_found = line[0] != '#' && sscanf(line, "%127s %31s %n", pattern, refused, &at) == 2 &&
+                   strcmp(refused, what) == 0 && fnmatch(pattern, test->name, 0) == 0;
+        if (is_found) {
+            (void)snprintf(reason, size, "%.*s", (int)strcspn(line + at, "\n"), line + at);
+        }
+    }
+    (void)fclose(file);
+    return is_found;
 }

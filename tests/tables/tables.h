@@ -25,6 +25,14 @@ typedef struct table_case {
 void
 tables_run(bool (*run)(table_case *test));
 
+/** Can files of the case's format be read? Without libsinter_columnar Avro only. */
+bool
+tables_can_read(const table_case *test);
+
+/** Why a case is excepted of `what`, as exceptions.txt says; false: it isn't. */
+bool
+tables_find_exception(const table_case *test, const char *what, char *reason, size_t size);
+
 /** Lines of the file NAME of a case; false: it has none. Release with tables_lines_free(). */
 typedef struct tables_lines {
     char **items;

@@ -4,7 +4,6 @@
  * too.
  */
 #include <criterion/criterion.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,33 +11,6 @@
 #include "sinter/rows.h"
 #include "sinter/table_scan.h"
 #include "tables.h"
-
-/* Why a case is refused; false: it isn't. */
-static bool
-find_exception(const char *name, char *reason, size_t size)
-{
-    FILE *file = fopen(SINTER_TABLES_EXCEPTIONS, "r");
-    char line[256];
-    char pattern[128];
-    char what[32];
-    bool decides = false;
-    bool found = false;
-
-    cr_assert_not_null(file);
-    while (!decides && fgets(line, sizeof line, file) != NULL) {
-        int at = 0;
-
-        decides = line[0] != '#' && sscanf(line, "%127s %31s %n", pattern, what, &at) == 2 &&
-                  (strcmp(what, "scan") == 0 || strcmp(what, "none") == 0) &&
-                  fnmatch(pattern, name, 0) == 0;
-        if (decides) {
-            found = strcmp(what, "scan") == 0;
-            (void)snprintf(reason, size, "%.*s", (int)strcspn(line + at, "\n"), line + at);
-        }
-    }
-    (void)fclose(file);
-    return found;
-}
 
 static int
 compare_lines(const void *a, const void *b)
@@ -142,7 +114,10 @@ check_case(table_case *test)
     tables_lines lines;
     char reason[160];
 
-    if (find_exception(test->name, reason, sizeof reason)) {
+    if (!tables_can_read(test)) {
+        return false;
+    }
+    if (tables_find_exception(test, "scan", reason, sizeof reason)) {
         const sinter_status st = scan_lines(test, NULL, &lines, &err);
 
         cr_assert_eq(st, SINTER_E_UNSUPPORTED, "%s: excepted (%s), but the scan says %d: %s",
