@@ -85,7 +85,8 @@ unwrap_all(const arrow::ArrayData &data, const Span &span, int64_t by, int64_t *
     for (int64_t i = 0; i < data.length; i++) {
         Wide value = 0;
 
-        if (valid != nullptr && !arrow::bit_util::GetBit(valid, data.offset + i)) {
+        if (valid != nullptr &&
+            !arrow::bit_util::GetBit(valid, static_cast<uint64_t>(data.offset + i))) {
             target[i] = 0;
         } else if (unwrap(source[i], span, &value)) {
             target[i] = static_cast<int64_t>(value / by) - (value % by < 0 ? 1 : 0);

@@ -135,7 +135,8 @@ has_early_fractions(const arrow::ArrayData &data)
 
         for (int64_t i = 0; i < data.length; i++) {
             if (values[i] < 0 && values[i] % per_second[unit] != 0 &&
-                (valid == nullptr || arrow::bit_util::GetBit(valid, data.offset + i))) {
+                (valid == nullptr ||
+                 arrow::bit_util::GetBit(valid, static_cast<uint64_t>(data.offset + i)))) {
                 return true;
             }
         }
