@@ -196,7 +196,8 @@ run_vector(const char *id, const json_t *line)
     uint8_t *bytes = read_hex(line, &size);
 
     source.bytes = (sinter_bytes){bytes, size};
-    cr_assert_eq(sinter__deletion_vector_count(vector), golden_int(line, "cardinality"), "%s", id);
+    cr_assert_eq(sinter__deletion_vector_count(vector), (uint64_t)golden_int(line, "cardinality"),
+                 "%s", id);
     expect_encodes(id, vector, bytes, size);
     cr_assert_eq(sinter__deletion_frame_check(&source, &frame, &err), SINTER_OK, "%s: %s", id,
                  err.text);
@@ -258,7 +259,8 @@ run_decode(const char *id, const json_t *line)
         cr_expect_not_null(strstr(err.text, words), "%s: %s", words, err.text);
     } else {
         cr_assert_eq(st, SINTER_OK, "%s: %s", id, err.text);
-        cr_expect_eq(sinter__deletion_vector_count(vector), golden_int(line, "cardinality"));
+        cr_expect_eq(sinter__deletion_vector_count(vector),
+                     (uint64_t)golden_int(line, "cardinality"));
         golden_expect(id, "positions", golden_get(line, "positions"), positions_of(vector));
     }
     sinter__deletion_vector_destroy(vector);
@@ -310,7 +312,7 @@ write_index_file(const char *id, const json_t *line, place *p)
     }
     cr_assert_eq(sinter__deletion_writer_finish(writer, NULL), SINTER_OK, "%s", id);
     golden_expect(id, "ranges", golden_get(line, "ranges"), ranges_of(writer));
-    cr_assert_eq(sinter__deletion_writer_bytes(writer), golden_int(line, "fileSize"));
+    cr_assert_eq(sinter__deletion_writer_bytes(writer), (uint64_t)golden_int(line, "fileSize"));
     sinter__deletion_writer_close(writer);
 }
 
