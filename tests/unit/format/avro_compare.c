@@ -6,7 +6,7 @@
 bool
 avro_compare_unwrap(avro_value_t *value)
 {
-    avro_value_t branch;
+    avro_value_t branch = {0};
 
     if (avro_value_get_type(value) == AVRO_UNION) {
         avro_value_get_current_branch(value, &branch);

@@ -67,7 +67,7 @@ write_file(const sinter_env *env, const char *path, int count, sinter__vector_ra
     if (st == SINTER_OK) {
         const sinter__vector_list written = sinter__deletion_writer_vectors(writer);
 
-        cr_assert_eq(written.count, count);
+        cr_assert_eq(written.count, (size_t)count);
         memcpy(ranges, written.items, (size_t)count * sizeof *ranges);
         for (int i = 0; i < count; i++) {
             cr_assert_eq(ranges[i].data_file.size, 6);
@@ -159,8 +159,8 @@ Test(table_deletion_file, vectors_of_both_formats_stand_in_one_file)
         sinter__deletion_vector *vector = NULL;
 
         cr_assert_eq(sinter__deletion_file_read(file, &ranges[i], 0, &vector, NULL), SINTER_OK);
-        cr_expect_eq(sinter__deletion_vector_count(vector), i + 1);
-        cr_expect_eq(sinter__deletion_vector_format(vector), i % 2 + 1);
+        cr_expect_eq(sinter__deletion_vector_count(vector), (uint64_t)i + 1);
+        cr_expect_eq((int)sinter__deletion_vector_format(vector), i % 2 + 1);
         sinter__deletion_vector_destroy(vector);
     }
     sinter__deletion_file_close(file);
@@ -420,7 +420,7 @@ Test(table_deletion_file, after_a_loss_of_power_a_finished_file_is_there_and_no_
         cr_assert_eq(sinter_io_fault_restart(faulty, NULL), SINTER_OK);
         cr_expect_eq(p.memory->ops->stat(p.memory, "d/old", &stat, NULL), SINTER_OK);
         if (p.memory->ops->stat(p.memory, "d/new", &stat, NULL) == SINTER_OK) {
-            cr_expect_eq(stat.size_bytes, ranges[2].offset + ranges[2].length + 8);
+            cr_expect_eq(stat.size_bytes, (uint64_t)(ranges[2].offset + ranges[2].length + 8));
         }
         cr_expect(st != SINTER_OK ||
                   p.memory->ops->stat(p.memory, "d/new", &stat, NULL) == SINTER_OK);
