@@ -365,6 +365,7 @@ read_item(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor
 {
     int64_t branch = (int64_t)step->item_branch;
 
+    assert(item != NULL);
     if (step->item_branch >= 0 && !sinter__avro_get_long(cursor, &branch)) {
         return damaged(err, step->name);
     }

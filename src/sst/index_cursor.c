@@ -372,7 +372,7 @@ load_root(sinter__index_cursor *cursor, sinter__leaf *leaf, sinter_error *err)
 sinter_status
 sinter__index_cursor_next(sinter__index_cursor *cursor, sinter__leaf *leaf, sinter_error *err)
 {
-    page_ref child;
+    page_ref child = {0};
 
     if (!cursor->is_placed) {
         SINTER__CHECK(load_root(cursor, leaf, err));

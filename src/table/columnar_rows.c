@@ -181,6 +181,7 @@ sinter__cells_get(const sinter__cells *cells, const struct ArrowArray *array, in
         out->is_null = true;
         return;
     }
+    assert(values != NULL); /* no row is without a value here */
     switch (cells->form) {
     case SINTER__CELL_BITS:
         out->as.integer = get_bit(values, at);
