@@ -29,17 +29,11 @@ struct sinter__bucket_source {
 
 /* ---- rows of metadata ---- */
 
-static uint32_t
-arity_of(const uint8_t *row)
-{
-    return (uint32_t)row[0] << 24 | (uint32_t)row[1] << 16 | (uint32_t)row[2] << 8 | row[3];
-}
-
 /* Read a row that has its arity in front. */
 static sinter_status
 open_row(sinter_bytes row, size_t count, sinter__slots *out, sinter_error *err)
 {
-    if (row.size < ARITY_BYTES || arity_of(row.data) != count) {
+    if (row.size < ARITY_BYTES || sinter__get_be32(row.data) != count) {
         return SINTER__ERR(err, SINTER_E_CORRUPT, "a row of %zu columns expected", count);
     }
     return sinter__slots_of_row(

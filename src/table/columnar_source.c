@@ -69,7 +69,11 @@ columnar_next(sinter__row_source *base, sinter_datum *values, sinter_error *err)
     columnar_source *source = (columnar_source *)base;
 
     if (source->read_count == 0) {
-        return source->left-- > 0 ? SINTER_OK : SINTER_END;
+        if (source->left == 0) {
+            return SINTER_END;
+        }
+        source->left--;
+        return SINTER_OK;
     }
     while (source->row == source->rows) {
         SINTER__CHECK(next_batch(source, err));
