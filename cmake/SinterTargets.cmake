@@ -51,9 +51,10 @@ endfunction()
 # sinter_test(sst_block test_block.c ...): a Criterion program that sees the inside of the library.
 # SINTER_TEST_TIMEOUT is instead of every test's own; suites whose size SINTER_TEST_SCALE decides
 # have no timeout of Criterion's. Runs under the label of its room (the part before the first "_")
-# and, optionally, LABELS.
+# and, optionally, LABELS. Rooms that others' threads run in are tested under ThreadSanitizer too,
+# but for tests with SINGLE_THREADED.
 function(sinter_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(arg "SINGLE_THREADED" "TIMEOUT" "LABELS;ARGS" ${ARGN})
   add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/tests)
@@ -66,7 +67,10 @@ function(sinter_test name)
   endif()
   add_test(NAME ${name} COMMAND test_${name} ${arg_ARGS})
   string(REGEX REPLACE "_.*" "" room ${name})
-  if(room MATCHES "^(base|io)$" OR "threads" IN_LIST arg_LABELS)
+  if(room MATCHES "^(base|io)$" AND NOT arg_SINGLE_THREADED)
+    list(APPEND arg_LABELS threads)
+  endif()
+  if("threads" IN_LIST arg_LABELS)
     add_dependencies(tests_with_threads test_${name})
   endif()
   if(NOT arg_TIMEOUT)

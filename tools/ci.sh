@@ -35,5 +35,5 @@ fi
 echo "== tests"
 # What runs where: everything with gcc's release build and under AddressSanitizer; what has threads
 # under ThreadSanitizer; a sample of rooms with clang; the golden answers on 64-bit ARM.
-python3 tools/ctest_merge.py build/ci release asan=-lint tsan=threads+base+io clang=golden "$@"
+python3 tools/ctest_merge.py build/ci release asan=-lint tsan=threads clang=golden "$@"
 exec ctest --test-dir build/ci --output-on-failure --no-tests=error -j "$jobs"
