@@ -9,6 +9,7 @@
 #include "table/live_files.h"
 #include "table/scan_columns.h"
 #include "table/table.h"
+#include "table/write_plan.h"
 
 /** A bucket's files. Confined while it is made, then immutable. */
 typedef struct sinter__bucket_source sinter__bucket_source;
@@ -21,6 +22,11 @@ typedef struct sinter__bucket_request {
     const sinter__bucket_files *files;
     const sinter__index_manifest *index; /* of the snapshot; NULL: it has none */
     bool skips_level_0;
+    const sinter__write_plan *write; /* NULL: files are only read */
+    int32_t write_level;             /* of the files that are written */
+    /** Tables without key: the sequence of the first row that is written. Files go on from there,
+     * so one is written after the other. */
+    int64_t first_sequence;
 } sinter__bucket_request;
 
 /**
@@ -43,9 +49,22 @@ sinter__bucket_source_destroy(sinter__bucket_source *self);
 const sinter_file_meta *
 sinter__bucket_source_files(const sinter__bucket_source *self, size_t *count_out);
 
-/** The format that opens these files. */
+/** The format that opens these files. With a plan for writing it makes files as well, for the level
+ *  that was asked for; batches must have all columns of the table in their order. Shared: several
+ *  threads may write at a time. */
 const sinter_format *
 sinter__bucket_source_format(const sinter__bucket_source *self);
+
+/**
+ * The entry of a file that was made through the format: to be added to the table.
+ *
+ * @param made  as a result of compaction has it: its name, level, numbers and time count
+ * @param out   kind ADD; what it points to lives as long as the source
+ * @return      SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (no file of this source's making)
+ */
+sinter_status
+sinter__bucket_source_new_file(sinter__bucket_source *self, const sinter_file_meta *made,
+                               sinter__manifest_entry *out, sinter_error *err);
 
 /** The bucket's directory. */
 const char *
