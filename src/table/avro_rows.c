@@ -5,31 +5,24 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "doc/nested.h"
 #include "doc/number.h"
-#include "doc/text.h"
 #include "doc/type.h"
+#include "table/nest.h"
 
-enum { MICROS_PER_MS = 1000, NANOS_PER_MICRO = 1000, DECIMAL_BYTES_MAX = 16, DEPTH_MAX = 32 };
+enum { MICROS_PER_MS = 1000, NANOS_PER_MICRO = 1000, DECIMAL_BYTES_MAX = 16 };
 
 typedef struct node node;
 
 /** How the values of a type stand in the file. */
 struct node {
     sinter_type type;
+    sinter__nest *nest;            /* the parent's part, or the column's */
     const sinter__avro_node *avro; /* behind the union with null */
     int32_t null_branch;           /* -1: there is no union */
     bool is_micros;                /* TIMESTAMP */
     const char *column;            /* for errors */
     node *parts;                   /* of a nested type */
     size_t part_count;
-    /* Values of a nested type: datums of the one that is being decoded, and the binary forms of
-     * those whose parent isn't finished. They are found by offsets while the text may move. */
-    sinter_datum *values;
-    size_t value_count;
-    size_t value_capacity;
-    sinter_datum *fields; /* of a ROW, side by side */
-    sinter_text text;
 };
 
 /** What becomes of a field of the file's records. */
@@ -47,6 +40,7 @@ struct sinter__avro_rows {
     size_t step_count;
     size_t *uses;
     node *columns;
+    sinter__nest *nests; /* one a column */
     size_t column_count;
 };
 
@@ -95,23 +89,23 @@ avro_type_of(const sinter_type *type)
 }
 
 static sinter_status
-compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, uint32_t depth,
-        sinter_error *err);
+compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, sinter_error *err);
 
 static sinter_status
 compile_part(sinter__avro_rows *rows, node *n, size_t index, const sinter__avro_node *avro,
-             uint32_t depth, sinter_error *err)
+             sinter_error *err)
 {
     node *part = &n->parts[index];
 
     part->type = n->type.parts->fields[index].type;
+    part->nest = &n->nest->parts[index];
     part->column = n->column;
-    return compile(rows, part, avro, depth + 1, err);
+    return compile(rows, part, avro, err);
 }
 
 /* An Avro map has strings as keys; other keys stand in an array of records with key and value. */
 static sinter_status
-compile_map(sinter__avro_rows *rows, node *n, uint32_t depth, sinter_error *err)
+compile_map(sinter__avro_rows *rows, node *n, sinter_error *err)
 {
     static const sinter__avro_node string = {.type = SINTER__AVRO_STRING};
     const sinter__avro_node *avro = n->avro;
@@ -122,48 +116,38 @@ compile_map(sinter__avro_rows *rows, node *n, uint32_t depth, sinter_error *err)
         if (entry->type != SINTER__AVRO_RECORD || entry->field_count != 2) {
             return mismatch(n, avro, err);
         }
-        SINTER__CHECK(compile_part(rows, n, 0, entry->fields[0].type, depth, err));
-        return compile_part(rows, n, 1, entry->fields[1].type, depth, err);
+        SINTER__CHECK(compile_part(rows, n, 0, entry->fields[0].type, err));
+        return compile_part(rows, n, 1, entry->fields[1].type, err);
     }
     if (avro->type != SINTER__AVRO_MAP) {
         return mismatch(n, avro, err);
     }
-    SINTER__CHECK(compile_part(rows, n, 0, &string, depth, err));
-    return compile_part(rows, n, 1, avro->fields[0].type, depth, err);
+    SINTER__CHECK(compile_part(rows, n, 0, &string, err));
+    return compile_part(rows, n, 1, avro->fields[0].type, err);
 }
 
 static sinter_status
-compile_nested(sinter__avro_rows *rows, node *n, uint32_t depth, sinter_error *err)
+compile_nested(sinter__avro_rows *rows, node *n, sinter_error *err)
 {
-    if (n->type.parts == NULL || depth >= DEPTH_MAX) {
-        return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "column %.100s: the type can't be read",
-                           n->column);
-    }
     n->part_count = n->type.parts->count;
     SINTER__CHECK(sinter__arena_take(&rows->arena, (n->part_count + 1) * sizeof *n->parts,
                                      (void **)&n->parts, err));
     memset(n->parts, 0, (n->part_count + 1) * sizeof *n->parts);
-    SINTER__CHECK(sinter__arena_take(&rows->arena, (n->part_count + 1) * sizeof *n->fields,
-                                     (void **)&n->fields, err));
-    for (size_t i = 0; i < n->part_count; i++) {
-        sinter_text_init(rows->env, &n->parts[i].text);
-    }
     if (n->type.id == SINTER_TYPE_MAP || n->type.id == SINTER_TYPE_MULTISET) {
-        return compile_map(rows, n, depth, err);
+        return compile_map(rows, n, err);
     }
     if (n->avro->type != avro_type_of(&n->type) ||
         (n->type.id == SINTER_TYPE_ROW && n->avro->field_count != n->part_count)) {
         return mismatch(n, n->avro, err);
     }
     for (size_t i = 0; i < n->part_count; i++) {
-        SINTER__CHECK(compile_part(rows, n, i, n->avro->fields[i].type, depth, err));
+        SINTER__CHECK(compile_part(rows, n, i, n->avro->fields[i].type, err));
     }
     return SINTER_OK;
 }
 
 static sinter_status
-compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, uint32_t depth,
-        sinter_error *err)
+compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, sinter_error *err)
 {
     int32_t branch = -1;
 
@@ -177,7 +161,7 @@ compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, uint32_
         return mismatch(n, avro, err);
     }
     if (sinter_type_is_nested(&n->type)) {
-        return compile_nested(rows, n, depth, err);
+        return compile_nested(rows, n, err);
     }
     if (n->avro->type != avro_type_of(&n->type)) {
         return mismatch(n, n->avro, err);
@@ -196,7 +180,7 @@ compile_field(sinter__avro_rows *rows, const sinter__avro_field *field,
     for (size_t c = 0; c < rows->column_count; c++) {
         if (strcmp(columns[c].name, field->name) == 0) {
             rows->uses[step->first + step->count++] = c;
-            SINTER__CHECK(compile(rows, &rows->columns[c], field->type, 0, err));
+            SINTER__CHECK(compile(rows, &rows->columns[c], field->type, err));
         }
     }
     return SINTER_OK;
@@ -248,11 +232,16 @@ sinter__avro_rows_create(const sinter_env *env, const sinter__avro_schema *schem
     SINTER__TRY(sinter__arena_take(&rows->arena, (count + 1) * sizeof *rows->columns,
                                    (void **)&rows->columns, err));
     memset(rows->columns, 0, (count + 1) * sizeof *rows->columns);
+    SINTER__TRY(sinter__arena_take(&rows->arena, (count + 1) * sizeof *rows->nests,
+                                   (void **)&rows->nests, err));
+    memset(rows->nests, 0, (count + 1) * sizeof *rows->nests);
     rows->column_count = count;
     for (size_t i = 0; i < count; i++) {
         rows->columns[i].type = columns[i].type;
+        rows->columns[i].nest = &rows->nests[i];
         rows->columns[i].column = columns[i].name;
-        sinter_text_init(env, &rows->columns[i].text);
+        SINTER__TRY(sinter__nest_init(&rows->arena, &columns[i].type, columns[i].name,
+                                      &rows->nests[i], err));
     }
     SINTER__TRY(compile_record(rows, record, columns, err));
     *out = rows;
@@ -262,23 +251,15 @@ out:
     return st;
 }
 
-static void
-release_nodes(const sinter_env *env, node *nodes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        release_nodes(env, nodes[i].parts, nodes[i].parts == NULL ? 0 : nodes[i].part_count);
-        sinter__free(env, nodes[i].values);
-        sinter_text_fini(&nodes[i].text);
-    }
-}
-
 void
 sinter__avro_rows_destroy(sinter__avro_rows *rows)
 {
     if (rows != NULL) {
         const sinter_env *env = rows->env;
 
-        release_nodes(env, rows->columns, rows->column_count);
+        for (size_t i = 0; i < rows->column_count; i++) {
+            sinter__nest_fini(&rows->nests[i]);
+        }
         sinter__arena_fini(&rows->arena);
         sinter__free(env, rows);
     }
@@ -295,28 +276,13 @@ damaged(const node *n, sinter_error *err)
 static sinter_status
 decode(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err);
 
-/* The text of a value's parts may have moved while they were made. */
-static void
-settle(const node *part, sinter_datum *value)
-{
-    if (sinter_type_is_nested(&part->type) && !value->is_null) {
-        value->as.bytes.data = (const uint8_t *)part->text.data + value->as.integer;
-    }
-}
-
 static sinter_status
 add_value(node *n, sinter__avro_cursor *cursor, sinter_error *err)
 {
-    if (n->value_count == n->value_capacity) {
-        const size_t wanted = n->value_capacity == 0 ? 16 : n->value_capacity * 2;
+    sinter_datum *value = NULL;
 
-        SINTER__CHECK(
-            sinter__resize(n->text.env, (void **)&n->values, wanted, sizeof *n->values, err));
-        n->value_capacity = wanted;
-    }
-    SINTER__CHECK(decode(n, cursor, &n->values[n->value_count], err));
-    n->value_count++;
-    return SINTER_OK;
+    SINTER__CHECK(sinter__nest_add(n->nest, &value, err));
+    return decode(n, cursor, value, err);
 }
 
 static sinter_status
@@ -353,50 +319,14 @@ add_items(node *n, sinter__avro_cursor *cursor, sinter_error *err)
     return SINTER_OK;
 }
 
-/* Append the binary form of a value whose parts are there. */
-static sinter_status
-append_form(node *n, sinter_error *err)
-{
-    sinter__nested_value value = {.type = &n->type, .first = n->fields, .count = n->part_count};
-    const size_t begin = n->text.size;
-    size_t size = 0;
-
-    if (n->type.id == SINTER_TYPE_ROW) {
-        for (size_t p = 0; p < n->part_count; p++) {
-            n->fields[p] = n->parts[p].values[0];
-        }
-    } else {
-        value.first = n->parts[0].values;
-        value.second = n->part_count > 1 ? n->parts[1].values : NULL;
-        value.count = n->parts[0].value_count;
-    }
-    SINTER__CHECK(sinter__nested_size(&value, &size, err));
-    SINTER__CHECK(sinter__text_fill(&n->text, '\0', size, err));
-    sinter__nested_put(&value, (uint8_t *)n->text.data + begin);
-    return SINTER_OK;
-}
-
-/* The value stands in the node's text, told by its offset until its parent is made. */
+/* The value is noted in the nest until its parent is made. */
 static sinter_status
 decode_nested(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err)
 {
-    const size_t begin = n->text.size;
-
-    for (size_t p = 0; p < n->part_count; p++) {
-        n->parts[p].value_count = 0;
-        sinter_text_reset(&n->parts[p].text);
-    }
+    sinter__nest_begin(n->nest);
     SINTER__CHECK(n->type.id == SINTER_TYPE_ROW ? add_parts(n, cursor, err)
                                                 : add_items(n, cursor, err));
-    for (size_t p = 0; p < n->part_count; p++) {
-        for (size_t i = 0; i < n->parts[p].value_count; i++) {
-            settle(&n->parts[p], &n->parts[p].values[i]);
-        }
-    }
-    SINTER__CHECK(append_form(n, err));
-    out->as.bytes.size = n->text.size - begin;
-    out->as.integer = (int64_t)begin; /* where `data` will be */
-    return SINTER_OK;
+    return sinter__nest_end(n->nest, out, err);
 }
 
 /* ---- atomic values ---- */
@@ -538,9 +468,9 @@ decode_field(sinter__avro_rows *rows, const field_step *step, sinter__avro_curso
         sinter_datum *value = &values[rows->uses[step->first + i]];
 
         *cursor = begin;
-        sinter_text_reset(&column->text);
+        sinter_text_reset(&column->nest->text);
         SINTER__CHECK(decode(column, cursor, value, err));
-        settle(column, value);
+        sinter__nest_settle(column->nest, value);
     }
     return SINTER_OK;
 }

@@ -5,10 +5,10 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
-#include "doc/nested.h"
-#include "doc/text.h"
 #include "doc/type.h"
+#include "sinter/nested.h"
 #include "table/cast.h"
+#include "table/nest.h"
 
 typedef enum step_kind {
     STEP_NULL, /* the file doesn't have it */
@@ -28,18 +28,14 @@ struct step {
     const char *column; /* for errors */
     step *parts;        /* STEP_NESTED: one per part of `to` */
     size_t part_count;
-    /* Made values of the parts, of which a nested one is told by its offset in the part's text. */
-    sinter_datum *values;
-    size_t value_count;
-    size_t value_capacity;
-    sinter_datum *fields; /* of a ROW, side by side */
-    sinter_text text;
+    sinter__nest *nest; /* the parent's part, or the column's */
 };
 
 struct sinter__evolution {
     const sinter_env *env;
     sinter__arena arena;
     step *steps;
+    sinter__nest *nests; /* one a step */
     size_t step_count;
     size_t *needs;
     size_t need_count;
@@ -91,19 +87,17 @@ make_nested(sinter__evolution *self, step *out, sinter_error *err)
     const sinter_type_parts *to = out->to.parts;
 
     out->kind = STEP_NESTED;
+    out->nest->owns_bytes = true;
     out->part_count = to->count;
     SINTER__CHECK(sinter__arena_take(&self->arena, (to->count + 1) * sizeof *out->parts,
                                      (void **)&out->parts, err));
     memset(out->parts, 0, (to->count + 1) * sizeof *out->parts);
-    SINTER__CHECK(sinter__arena_take(&self->arena, (to->count + 1) * sizeof *out->fields,
-                                     (void **)&out->fields, err));
-    for (size_t i = 0; i < to->count; i++) {
-        sinter_text_init(self->env, &out->parts[i].text);
-    }
     for (size_t i = 0; i < to->count; i++) {
         const size_t source =
             out->to.id == SINTER_TYPE_ROW ? find_field(&out->from, to->fields[i].id) : i;
 
+        out->parts[i].nest = &out->nest->parts[i];
+        out->parts[i].nest->owns_bytes = false; /* so far the file doesn't have it */
         out->parts[i].column = out->column;
         out->parts[i].source = source;
         if (source < from->count) {
@@ -123,6 +117,7 @@ make_step(sinter__evolution *self, const sinter_type *from, const sinter_type *t
 
     out->from = *from;
     out->to = *to;
+    out->nest->owns_bytes = false; /* they are the source's */
     if (is_same_type(from, to)) {
         out->kind = STEP_SAME;
         return SINTER_OK;
@@ -132,6 +127,7 @@ make_step(sinter__evolution *self, const sinter_type *from, const sinter_type *t
     }
     if (sinter__cast_is_known(from, to)) {
         out->kind = STEP_CAST;
+        out->nest->owns_bytes = sinter__type_is_bytes(to);
         return SINTER_OK;
     }
     sinter_type_print(from, from_text);
@@ -169,6 +165,8 @@ make_column(sinter__evolution *self, const sinter__columns *file, const sinter_r
     const int64_t id = sinter_row_type_column_id(table, position);
 
     out->column = sinter_row_type_column_name(table, position);
+    SINTER__CHECK(sinter__nest_init(&self->arena, sinter_row_type_column_type(table, position),
+                                    out->column, out->nest, err));
     for (size_t i = 0; i < file->count; i++) {
         const size_t at = position_of(file, i);
 
@@ -196,13 +194,14 @@ sinter__evolution_create(const sinter_env *env, const sinter__columns *file,
     SINTER__TRY(sinter__arena_take(&self->arena, (table->count + 1) * sizeof *self->steps,
                                    (void **)&self->steps, err));
     memset(self->steps, 0, (table->count + 1) * sizeof *self->steps);
+    SINTER__TRY(sinter__arena_take(&self->arena, (table->count + 1) * sizeof *self->nests,
+                                   (void **)&self->nests, err));
+    memset(self->nests, 0, (table->count + 1) * sizeof *self->nests);
     SINTER__TRY(sinter__arena_take(&self->arena, (table->count + 1) * sizeof *self->needs,
                                    (void **)&self->needs, err));
     self->step_count = table->count;
     for (size_t i = 0; i < table->count; i++) {
-        sinter_text_init(env, &self->steps[i].text);
-    }
-    for (size_t i = 0; i < table->count; i++) {
+        self->steps[i].nest = &self->nests[i];
         SINTER__TRY(
             make_column(self, file, table->row_type, position_of(table, i), &self->steps[i], err));
     }
@@ -213,23 +212,15 @@ out:
     return st;
 }
 
-static void
-release_steps(const sinter_env *env, step *steps, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        release_steps(env, steps[i].parts, steps[i].parts == NULL ? 0 : steps[i].part_count);
-        sinter__free(env, steps[i].values);
-        sinter_text_fini(&steps[i].text);
-    }
-}
-
 void
 sinter__evolution_destroy(sinter__evolution *self)
 {
     if (self != NULL) {
         const sinter_env *env = self->env;
 
-        release_steps(env, self->steps, self->step_count);
+        for (size_t i = 0; i < self->step_count; i++) {
+            sinter__nest_fini(&self->nests[i]);
+        }
         sinter__arena_fini(&self->arena);
         sinter__free(env, self);
     }
@@ -244,38 +235,16 @@ sinter__evolution_needs(const sinter__evolution *self, size_t *count_out)
 
 /* ---- applying ---- */
 
-/* Values that were made stand in a text, which moves while it grows: they are told by offsets. */
-static bool
-is_in_text(const step *s, const sinter_datum *value)
-{
-    return !value->is_null &&
-           (s->kind == STEP_NESTED || (s->kind == STEP_CAST && sinter__type_is_bytes(&s->to)));
-}
-
-static void
-settle(const step *s, sinter_datum *value)
-{
-    if (is_in_text(s, value)) {
-        value->as.bytes.data = (const uint8_t *)s->text.data + value->as.integer;
-    }
-}
-
 static sinter_status
 evolve(step *s, const sinter_datum *value, sinter_datum *out, sinter_error *err);
 
 static sinter_status
 add_value(step *s, const sinter_datum *value, sinter_error *err)
 {
-    if (s->value_count == s->value_capacity) {
-        const size_t wanted = s->value_capacity == 0 ? 16 : s->value_capacity * 2;
+    sinter_datum *made = NULL;
 
-        SINTER__CHECK(
-            sinter__resize(s->text.env, (void **)&s->values, wanted, sizeof *s->values, err));
-        s->value_capacity = wanted;
-    }
-    SINTER__CHECK(evolve(s, value, &s->values[s->value_count], err));
-    s->value_count++;
-    return SINTER_OK;
+    SINTER__CHECK(sinter__nest_add(s->nest, &made, err));
+    return evolve(s, value, made, err);
 }
 
 static sinter_status
@@ -318,65 +287,31 @@ add_parts(step *s, sinter_bytes value, sinter_error *err)
 }
 
 static sinter_status
-append_form(step *s, sinter_error *err)
-{
-    sinter__nested_value made = {.type = &s->to, .first = s->fields, .count = s->part_count};
-    const size_t begin = s->text.size;
-    size_t size = 0;
-
-    for (size_t p = 0; p < s->part_count; p++) {
-        for (size_t i = 0; i < s->parts[p].value_count; i++) {
-            settle(&s->parts[p], &s->parts[p].values[i]);
-        }
-    }
-    if (s->to.id == SINTER_TYPE_ROW) {
-        for (size_t p = 0; p < s->part_count; p++) {
-            s->fields[p] = s->parts[p].values[0];
-        }
-    } else {
-        made.first = s->parts[0].values;
-        made.second = s->part_count > 1 ? s->parts[1].values : NULL;
-        made.count = s->parts[0].value_count;
-    }
-    SINTER__CHECK(sinter__nested_size(&made, &size, err));
-    SINTER__CHECK(sinter__text_fill(&s->text, '\0', size, err));
-    sinter__nested_put(&made, (uint8_t *)s->text.data + begin);
-    return SINTER_OK;
-}
-
-static sinter_status
 evolve_nested(step *s, sinter_bytes value, sinter_datum *out, sinter_error *err)
 {
-    const size_t begin = s->text.size;
-
-    for (size_t p = 0; p < s->part_count; p++) {
-        s->parts[p].value_count = 0;
-        sinter_text_reset(&s->parts[p].text);
-    }
+    sinter__nest_begin(s->nest);
     SINTER__CHECK(add_parts(s, value, err));
-    SINTER__CHECK(append_form(s, err));
-    out->as.bytes.size = s->text.size - begin;
-    out->as.integer = (int64_t)begin; /* where `data` will be */
-    return SINTER_OK;
+    return sinter__nest_end(s->nest, out, err);
 }
 
-/* A text or bytes that were made anew are copied where they weren't put into the step's text. */
+/* A text or bytes that were made anew are copied where they weren't put into the nest's text. */
 static sinter_status
 evolve_cast(step *s, const sinter_datum *value, sinter_datum *out, sinter_error *err)
 {
-    const size_t begin = s->text.size;
-    const sinter_status st = sinter__cast(&s->from, &s->to, value, &s->text, out, err);
+    sinter_text *text = &s->nest->text;
+    const size_t begin = text->size;
+    const sinter_status st = sinter__cast(&s->from, &s->to, value, text, out, err);
 
     if (st == SINTER_E_INVALID) {
         sinter__fail_context(err, "column %.100s", s->column);
     }
-    if (st != SINTER_OK || !is_in_text(s, out)) {
+    if (st != SINTER_OK || out->is_null || !s->nest->owns_bytes) {
         return st;
     }
-    if (s->text.size == begin) {
-        SINTER__CHECK(sinter_text_append(&s->text, out->as.bytes.data, out->as.bytes.size, err));
+    if (text->size == begin) {
+        SINTER__CHECK(sinter_text_append(text, out->as.bytes.data, out->as.bytes.size, err));
     }
-    out->as.integer = (int64_t)begin; /* where `data` will be */
+    sinter__nest_note(s->nest, begin, out);
     return SINTER_OK;
 }
 
@@ -403,9 +338,9 @@ sinter__evolution_apply(sinter__evolution *self, const sinter_datum *values, sin
     for (size_t i = 0; i < self->step_count; i++) {
         step *s = &self->steps[i];
 
-        sinter_text_reset(&s->text);
+        sinter_text_reset(&s->nest->text);
         SINTER__CHECK(evolve(s, s->kind == STEP_NULL ? &null : &values[s->source], &out[i], err));
-        settle(s, &out[i]);
+        sinter__nest_settle(s->nest, &out[i]);
     }
     return SINTER_OK;
 }
