@@ -17,7 +17,7 @@ import sys
 import tree
 
 FEWER_NODES = [f"--extra-arg={word}"
-               for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=50000")]
+               for word in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=5000")]
 
 
 def tidy(command, build, path, limits):
