@@ -104,7 +104,8 @@ inline constexpr char kOrcIdKey[] = "paimon.id";
 std::shared_ptr<arrow::Schema>
 with_ids(const arrow::Schema &schema, const char *key);
 
-/** The same fields, but for times, which are numbers in ORC (table-layout.md 9.1). */
+/** The same fields, nested ones too, but for times, which are numbers in ORC (table-layout.md
+ *  9.1). */
 std::shared_ptr<arrow::Schema>
 without_times(const arrow::Schema &schema);
 

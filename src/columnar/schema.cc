@@ -55,6 +55,36 @@ field_with_id(const arrow::Field &field, const char *key)
     return arrow::field(field.name(), type_with_ids(field.type(), key), field.nullable(), metadata);
 }
 
+std::shared_ptr<arrow::DataType>
+type_without_times(const std::shared_ptr<arrow::DataType> &type)
+{
+    const auto without = [](const std::shared_ptr<arrow::Field> &field) {
+        return field->WithType(type_without_times(field->type()));
+    };
+
+    if (type->id() == arrow::Type::TIME32) {
+        return arrow::int32();
+    }
+    if (type->id() == arrow::Type::LIST) {
+        return arrow::list(without(type->field(0)));
+    }
+    if (type->id() == arrow::Type::MAP) {
+        const auto &map = static_cast<const arrow::MapType &>(*type);
+
+        return std::make_shared<arrow::MapType>(without(map.key_field()), without(map.item_field()),
+                                                map.keys_sorted());
+    }
+    if (type->id() == arrow::Type::STRUCT) {
+        arrow::FieldVector fields;
+
+        for (const auto &field : type->fields()) {
+            fields.push_back(without(field));
+        }
+        return arrow::struct_(fields);
+    }
+    return type;
+}
+
 } // namespace
 
 std::shared_ptr<arrow::Schema>
@@ -74,8 +104,7 @@ without_times(const arrow::Schema &schema)
     arrow::FieldVector fields;
 
     for (const auto &field : schema.fields()) {
-        fields.push_back(
-            field->type()->id() == arrow::Type::TIME32 ? field->WithType(arrow::int32()) : field);
+        fields.push_back(field->WithType(type_without_times(field->type())));
     }
     return arrow::schema(fields);
 }

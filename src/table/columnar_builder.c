@@ -4,31 +4,40 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/arena.h"
 #include "doc/type.h"
+#include "sinter/nested.h"
 
 enum { VALIDITY, VALUES, STRINGS, BUFFERS }; /* of a column, in Arrow's order */
 
-typedef struct built_column {
+/** A column, or a part of a nested one. */
+typedef struct built_column built_column;
+struct built_column {
     sinter_type type;
-    sinter__buffer buffers[BUFFERS]; /* VALUES of strings: where each ends, after a zero */
+    sinter__buffer
+        buffers[BUFFERS]; /* VALUES of strings and lists: where each ends, after a zero */
+    int64_t rows;
     int64_t null_count;
+    built_column *parts; /* of a nested type: fields, element, or key and value */
+    size_t part_count;
     uint8_t width; /* of a value; 0: a bit */
     bool is_string;
     bool pads; /* CHAR in ORC: blanks up to the type's length */
-} built_column;
+};
 
 struct sinter__columnar_builder {
     const sinter_env *env;
+    sinter__arena arena; /* of parts */
     size_t count;
     int64_t rows;
     built_column *columns;
 };
 
 static void
-set_form(int32_t kind, const sinter_type *type, built_column *out)
+set_form(int32_t kind, built_column *out)
 {
-    out->type = *type;
+    const sinter_type *type = &out->type;
+
     switch (type->id) {
     case SINTER_TYPE_BOOLEAN:
         out->width = 0;
@@ -56,17 +65,51 @@ set_form(int32_t kind, const sinter_type *type, built_column *out)
     out->pads = kind == SINTER__COLUMNAR_ORC && type->id == SINTER_TYPE_CHAR;
 }
 
-/** Strings begin with the first one's place. */
+static bool
+is_list(const built_column *column)
+{
+    return column->parts != NULL && column->type.id != SINTER_TYPE_ROW;
+}
+
+/** Strings and lists begin with the first one's place. */
 static sinter_status
 begin_column(const sinter_env *env, built_column *column, sinter_error *err)
 {
     const int32_t zero = 0;
 
+    column->rows = 0;
     column->null_count = 0;
-    if (!column->is_string) {
+    for (size_t i = 0; i < column->part_count; i++) {
+        SINTER__CHECK(begin_column(env, &column->parts[i], err));
+    }
+    if (!column->is_string && !is_list(column)) {
         return SINTER_OK;
     }
     return sinter__buffer_append(env, &column->buffers[VALUES], &zero, sizeof zero, err);
+}
+
+static sinter_status
+make_column(sinter__columnar_builder *builder, int32_t kind, const sinter_type *type,
+            built_column *out, sinter_error *err)
+{
+    char text[SINTER__ARROW_FORMAT_MAX];
+    built_column *parts = NULL;
+
+    out->type = *type;
+    if (!sinter_type_is_nested(type) || type->parts == NULL) {
+        SINTER__CHECK(sinter__columnar_type_print(type, text, err));
+        set_form(kind, out);
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__arena_take(&builder->arena, (type->parts->count + 1) * sizeof *parts,
+                                     (void **)&parts, err));
+    memset(parts, 0, (type->parts->count + 1) * sizeof *parts);
+    out->parts = parts;
+    out->part_count = type->parts->count;
+    for (size_t i = 0; i < out->part_count; i++) {
+        SINTER__CHECK(make_column(builder, kind, &type->parts->fields[i].type, &parts[i], err));
+    }
+    return SINTER_OK;
 }
 
 sinter_status
@@ -75,21 +118,20 @@ sinter__columnar_builder_create(const sinter_env *env, int32_t kind,
                                 sinter__columnar_builder **out, sinter_error *err)
 {
     sinter__columnar_builder *builder = NULL;
-    char text[SINTER__ARROW_FORMAT_MAX];
     sinter_status st = SINTER_OK;
 
     *out = NULL;
     SINTER__TRY(SINTER__NEW(env, builder, 1, err));
     builder->env = env;
+    builder->arena.env = env;
     SINTER__TRY(SINTER__NEW(env, builder->columns, count, err));
     builder->count = count;
     for (size_t i = 0; i < count; i++) {
-        st = sinter__columnar_type_print(&fields[i].type, text, err);
+        st = make_column(builder, kind, &fields[i].type, &builder->columns[i], err);
         if (st != SINTER_OK) {
             sinter__fail_context(err, "column %s", fields[i].name);
             goto out;
         }
-        set_form(kind, &fields[i].type, &builder->columns[i]);
         SINTER__TRY(begin_column(env, &builder->columns[i], err));
     }
     *out = builder;
@@ -99,6 +141,17 @@ out:
     return st;
 }
 
+static void
+release_column(const sinter_env *env, built_column *column)
+{
+    for (size_t i = 0; i < column->part_count; i++) {
+        release_column(env, &column->parts[i]);
+    }
+    for (int b = 0; b < BUFFERS; b++) {
+        sinter__buffer_fini(env, &column->buffers[b]);
+    }
+}
+
 void
 sinter__columnar_builder_destroy(sinter__columnar_builder *builder)
 {
@@ -106,11 +159,10 @@ sinter__columnar_builder_destroy(sinter__columnar_builder *builder)
         return;
     }
     for (size_t i = 0; i < builder->count; i++) {
-        for (int b = 0; b < BUFFERS; b++) {
-            sinter__buffer_fini(builder->env, &builder->columns[i].buffers[b]);
-        }
+        release_column(builder->env, &builder->columns[i]);
     }
     sinter__free(builder->env, builder->columns);
+    sinter__arena_fini(&builder->arena);
     sinter__free(builder->env, builder);
 }
 
@@ -210,14 +262,66 @@ append_number(const sinter_env *env, built_column *column, const sinter_datum *v
 }
 
 static sinter_status
-append_value(const sinter__columnar_builder *builder, built_column *column,
-             const sinter_datum *value, sinter_error *err)
+append_value(const sinter_env *env, built_column *column, const sinter_datum *value,
+             sinter_error *err);
+
+static sinter_status
+append_elements(const sinter_env *env, built_column *part, const sinter_array *elements,
+                sinter_error *err)
 {
-    const sinter_env *env = builder->env;
+    sinter_datum element;
+
+    if (elements->count > (size_t)(INT32_MAX - part->rows)) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "2^31 elements in the rows of one batch");
+    }
+    for (size_t i = 0; i < elements->count; i++) {
+        SINTER__CHECK(sinter_array_get(elements, i, &element, err));
+        SINTER__CHECK(append_value(env, part, &element, err));
+    }
+    return SINTER_OK;
+}
+
+/** Fields of a ROW stand side by side, of a null one as nulls. */
+static sinter_status
+append_fields(const sinter_env *env, built_column *column, const sinter_datum *value,
+              sinter_error *err)
+{
+    for (size_t i = 0; i < column->part_count; i++) {
+        sinter_datum field = {.is_null = true};
+
+        if (!value->is_null) {
+            SINTER__CHECK(sinter_nested_row_get(&column->type, value->as.bytes, i, &field, err));
+        }
+        SINTER__CHECK(append_value(env, &column->parts[i], &field, err));
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+append_list(const sinter_env *env, built_column *column, const sinter_datum *value,
+            sinter_error *err)
+{
+    sinter_array keys = {.count = 0};
+    sinter_array values = {.count = 0};
+    int32_t end = 0;
+
+    if (!value->is_null && column->type.id == SINTER_TYPE_ARRAY) {
+        SINTER__CHECK(sinter_array_open(&column->type, value->as.bytes, &keys, err));
+    } else if (!value->is_null) {
+        SINTER__CHECK(sinter_map_open(&column->type, value->as.bytes, &keys, &values, err));
+        SINTER__CHECK(append_elements(env, &column->parts[1], &values, err));
+    }
+    SINTER__CHECK(append_elements(env, &column->parts[0], &keys, err));
+    end = (int32_t)column->parts[0].rows;
+    return sinter__buffer_append(env, &column->buffers[VALUES], &end, sizeof end, err);
+}
+
+static sinter_status
+append_atomic(const sinter_env *env, built_column *column, const sinter_datum *value,
+              sinter_error *err)
+{
     const uint64_t zeros[2] = {0};
 
-    SINTER__CHECK(append_bit(env, &column->buffers[VALIDITY], builder->rows, !value->is_null, err));
-    column->null_count += value->is_null ? 1 : 0;
     if (column->is_string) {
         const int32_t end = (int32_t)column->buffers[STRINGS].size;
 
@@ -226,7 +330,7 @@ append_value(const sinter__columnar_builder *builder, built_column *column,
                    : append_string(env, column, value->as.bytes, err);
     }
     if (column->width == 0) {
-        return append_bit(env, &column->buffers[VALUES], builder->rows,
+        return append_bit(env, &column->buffers[VALUES], column->rows,
                           !value->is_null && value->as.integer != 0, err);
     }
     if (column->type.id == SINTER_TYPE_DECIMAL) { /* low half first, as the machine has them */
@@ -238,12 +342,29 @@ append_value(const sinter__columnar_builder *builder, built_column *column,
     return append_number(env, column, value, err);
 }
 
+static sinter_status
+append_value(const sinter_env *env, built_column *column, const sinter_datum *value,
+             sinter_error *err)
+{
+    SINTER__CHECK(append_bit(env, &column->buffers[VALIDITY], column->rows, !value->is_null, err));
+    column->null_count += value->is_null ? 1 : 0;
+    if (column->parts == NULL) {
+        SINTER__CHECK(append_atomic(env, column, value, err));
+    } else if (column->type.id == SINTER_TYPE_ROW) {
+        SINTER__CHECK(append_fields(env, column, value, err));
+    } else {
+        SINTER__CHECK(append_list(env, column, value, err));
+    }
+    column->rows++;
+    return SINTER_OK;
+}
+
 sinter_status
 sinter__columnar_builder_append(sinter__columnar_builder *builder, const sinter_datum *values,
                                 sinter_error *err)
 {
     for (size_t i = 0; i < builder->count; i++) {
-        SINTER__CHECK(append_value(builder, &builder->columns[i], &values[i], err));
+        SINTER__CHECK(append_value(builder->env, &builder->columns[i], &values[i], err));
     }
     builder->rows++;
     return SINTER_OK;
@@ -255,50 +376,61 @@ sinter__columnar_builder_rows(const sinter__columnar_builder *builder)
     return (uint64_t)builder->rows;
 }
 
+static uint64_t
+column_bytes(const built_column *column)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < column->part_count; i++) {
+        sum += column_bytes(&column->parts[i]);
+    }
+    for (int b = 0; b < BUFFERS; b++) {
+        sum += column->buffers[b].size;
+    }
+    return sum;
+}
+
 uint64_t
 sinter__columnar_builder_bytes(const sinter__columnar_builder *builder)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < builder->count; i++) {
-        for (int b = 0; b < BUFFERS; b++) {
-            sum += builder->columns[i].buffers[b].size;
-        }
+        sum += column_bytes(&builder->columns[i]);
     }
     return sum;
 }
 
-/* An array that was taken owns one block, and the buffers that were the columns'. */
+/* What was taken owns an arena of arrays, and the buffers that were the columns'. */
 
-typedef struct child_block {
+typedef struct array_node array_node;
+struct array_node {
     struct ArrowArray array;
     const void *buffers[BUFFERS];
-} child_block;
+    array_node *next; /* of all in the arena */
+};
 
 typedef struct array_block {
-    const sinter_env *env;
-    size_t count;
-    struct ArrowArray **children;
-    child_block *blocks;
+    sinter__arena arena;
+    array_node *nodes;
     const void *no_validity[1];
 } array_block;
 
 static void
 release_block(array_block *block)
 {
-    const sinter_env *env = block->env;
+    sinter__arena arena = block->arena;
 
-    for (size_t i = 0; i < block->count; i++) {
+    for (const array_node *node = block->nodes; node != NULL; node = node->next) {
         for (int b = 0; b < BUFFERS; b++) {
-            sinter__free(env, block->blocks[i].buffers[b]);
+            sinter__free(arena.env, node->buffers[b]);
         }
     }
-    sinter__free(env, block->children);
-    sinter__free(env, block->blocks);
-    sinter__free(env, block);
+    sinter__free(arena.env, block);
+    sinter__arena_fini(&arena);
 }
 
-/** A child's memory is its parent's. */
+/** A child's memory is its root's. */
 static void
 release_child(struct ArrowArray *array)
 {
@@ -312,21 +444,57 @@ release_root(struct ArrowArray *array)
     array->release = NULL;
 }
 
-/** Move a column's buffers into an array. */
-static void
-move_column(built_column *column, int64_t rows, child_block *out)
+/** An array of `rows` without buffers, with room for children. */
+static sinter_status
+make_array(array_block *block, int64_t rows, size_t children, array_node **out, sinter_error *err)
 {
+    array_node *node = NULL;
+
+    SINTER__CHECK(sinter__arena_take(&block->arena, sizeof *node, (void **)&node, err));
+    memset(node, 0, sizeof *node);
+    node->array = (struct ArrowArray){.length = rows,
+                                      .n_buffers = 1,
+                                      .n_children = (int64_t)children,
+                                      .buffers = node->buffers,
+                                      .release = release_child};
+    if (children > 0) {
+        SINTER__CHECK(sinter__arena_take(&block->arena, children * sizeof *node->array.children,
+                                         (void **)&node->array.children, err));
+    }
+    node->next = block->nodes;
+    block->nodes = node;
+    *out = node;
+    return SINTER_OK;
+}
+
+/** Move a column's buffers into an array. */
+static sinter_status
+move_column(array_block *block, built_column *column, struct ArrowArray **out, sinter_error *err)
+{
+    const bool is_map = is_list(column) && column->type.id != SINTER_TYPE_ARRAY;
+    const int64_t pairs = is_map ? column->parts[0].rows : 0;
+    array_node *node = NULL;
+    array_node *parent = NULL;
+
+    SINTER__CHECK(make_array(block, column->rows, is_map ? 1 : column->part_count, &node, err));
+    parent = node;
+    if (is_map) { /* Arrow has a struct between a map and its key */
+        SINTER__CHECK(make_array(block, pairs, column->part_count, &parent, err));
+        node->array.children[0] = &parent->array;
+    }
+    for (size_t i = 0; i < column->part_count; i++) {
+        SINTER__CHECK(move_column(block, &column->parts[i], &parent->array.children[i], err));
+    }
     for (int b = 0; b < BUFFERS; b++) {
-        out->buffers[b] = column->buffers[b].data;
+        node->buffers[b] = column->buffers[b].data;
         column->buffers[b] = (sinter__buffer){0};
     }
-    out->array = (struct ArrowArray){
-        .length = rows,
-        .null_count = column->null_count,
-        .n_buffers = column->is_string ? BUFFERS : BUFFERS - 1,
-        .buffers = out->buffers,
-        .release = release_child,
-    };
+    node->array.null_count = column->null_count;
+    if (column->parts == NULL || is_list(column)) {
+        node->array.n_buffers = column->is_string ? BUFFERS : BUFFERS - 1;
+    }
+    *out = &node->array;
+    return SINTER_OK;
 }
 
 sinter_status
@@ -334,18 +502,17 @@ sinter__columnar_builder_take(sinter__columnar_builder *builder, struct ArrowArr
                               sinter_error *err)
 {
     const sinter_env *env = builder->env;
+    struct ArrowArray **children = NULL;
     array_block *block = NULL;
     sinter_status st = SINTER_OK;
 
     memset(out, 0, sizeof *out);
     SINTER__TRY(SINTER__NEW(env, block, 1, err));
-    block->env = env;
-    SINTER__TRY(SINTER__NEW(env, block->children, builder->count, err));
-    SINTER__TRY(SINTER__NEW(env, block->blocks, builder->count, err));
-    block->count = builder->count;
+    block->arena.env = env;
+    SINTER__TRY(sinter__arena_take(&block->arena, (builder->count + 1) * sizeof *children,
+                                   (void **)&children, err));
     for (size_t i = 0; i < builder->count; i++) {
-        move_column(&builder->columns[i], builder->rows, &block->blocks[i]);
-        block->children[i] = &block->blocks[i].array;
+        SINTER__TRY(move_column(block, &builder->columns[i], &children[i], err));
         SINTER__TRY(begin_column(env, &builder->columns[i], err));
     }
     *out = (struct ArrowArray){
@@ -353,7 +520,7 @@ sinter__columnar_builder_take(sinter__columnar_builder *builder, struct ArrowArr
         .n_buffers = 1,
         .n_children = (int64_t)builder->count,
         .buffers = block->no_validity,
-        .children = block->children,
+        .children = children,
         .release = release_root,
         .private_data = block,
     };

@@ -13,8 +13,9 @@ typedef struct sinter__columnar_builder sinter__columnar_builder;
  * Make an empty one.
  *
  * @param kind    sinter__columnar_kind of the files that the rows go to
- * @param fields  `count` of them; only their types are kept
- * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_UNSUPPORTED (a nested type, column named)
+ * @param fields  `count` of them; only their types are kept, whose parts are borrowed
+ * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_UNSUPPORTED (VARIANT, BLOB, a nested type of
+ *                unknown parts; column named)
  */
 sinter_status
 sinter__columnar_builder_create(const sinter_env *env, int32_t kind,
@@ -29,9 +30,10 @@ sinter__columnar_builder_destroy(sinter__columnar_builder *builder);
  * Append a row.
  *
  * @param values  one per column, within their types; copied
- * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (2 GiB of strings in a column: take
- *                the rows before), SINTER_E_OVERFLOW (a timestamp that Arrow can't hold). After a
- *                failure it can only be destroyed
+ * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (2 GiB of strings, or as many
+ *                elements, in a column: take the rows before), SINTER_E_OVERFLOW (a timestamp that
+ *                Arrow can't hold), SINTER_E_CORRUPT (a nested value). After a failure it can only
+ *                be destroyed
  */
 sinter_status
 sinter__columnar_builder_append(sinter__columnar_builder *builder, const sinter_datum *values,

@@ -102,25 +102,81 @@ find_form(const char *format, sinter__cells *out)
     return is_timestamp(type) && out->per_second > 0;
 }
 
-sinter_status
-sinter__cells_bind(int32_t kind, const struct ArrowSchema *field, const sinter_type *type,
-                   sinter__cells *out, sinter_error *err)
+/* The form that a nested type has, by Arrow's word for it. */
+static bool
+find_nested_form(const struct ArrowSchema *field, sinter__cells *out)
 {
+    const int64_t parts = (int64_t)out->type.parts->count;
+
+    switch (out->type.id) {
+    case SINTER_TYPE_ROW:
+        out->form = SINTER__CELL_FIELDS;
+        return strcmp(field->format, "+s") == 0 && field->n_children == parts;
+    case SINTER_TYPE_ARRAY:
+        out->form = SINTER__CELL_LIST;
+        return strcmp(field->format, "+l") == 0 && field->n_children == 1;
+    default:
+        out->form = SINTER__CELL_PAIRS;
+        return strcmp(field->format, "+m") == 0 && field->n_children == 1 &&
+               field->children[0]->n_children == 2;
+    }
+}
+
+static sinter_status
+bind(sinter__arena *arena, int32_t kind, const struct ArrowSchema *field, sinter__nest *nest,
+     sinter__cells *out, sinter_error *err)
+{
+    const bool is_nested = sinter_type_is_nested(&nest->type);
+    struct ArrowSchema *const *parts = field->children;
     char text[SINTER_TYPE_TEXT_MAX];
 
     memset(out, 0, sizeof *out);
-    out->type = *type;
-    sinter_type_print(type, text);
-    if (sinter_type_is_nested(type)) {
-        return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "column %s: %s in Parquet and ORC files",
-                           field->name, text);
+    out->type = nest->type;
+    out->nest = nest;
+    if (field->dictionary != NULL ||
+        !(is_nested ? find_nested_form(field, out) : find_form(field->format, out))) {
+        sinter_type_print(&nest->type, text);
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has %s, its schema says %s",
+                           field->format, text);
     }
-    if (field->dictionary != NULL || !find_form(field->format, out)) {
-        return SINTER__ERR(err, SINTER_E_CORRUPT, "column %s is %s, and no %s as its schema says",
-                           field->name, field->format, text);
+    out->is_padded = kind == SINTER__COLUMNAR_ORC && nest->type.id == SINTER_TYPE_CHAR;
+    if (!is_nested) {
+        return SINTER_OK;
     }
-    out->is_padded = kind == SINTER__COLUMNAR_ORC && type->id == SINTER_TYPE_CHAR;
+    parts = out->form == SINTER__CELL_PAIRS ? field->children[0]->children : parts;
+    SINTER__CHECK(sinter__arena_take(arena, (nest->part_count + 1) * sizeof *out->parts,
+                                     (void **)&out->parts, err));
+    for (size_t i = 0; i < nest->part_count; i++) {
+        SINTER__CHECK(bind(arena, kind, parts[i], &nest->parts[i], &out->parts[i], err));
+    }
     return SINTER_OK;
+}
+
+sinter_status
+sinter__cells_bind(sinter__arena *arena, int32_t kind, const struct ArrowSchema *field,
+                   const sinter_type *type, sinter__cells *out, sinter_error *err)
+{
+    sinter__nest *nest = NULL;
+    sinter_status st = SINTER_OK;
+
+    memset(out, 0, sizeof *out);
+    SINTER__CHECK(sinter__arena_take(arena, sizeof *nest, (void **)&nest, err));
+    out->nest = nest;
+    SINTER__CHECK(sinter__nest_init(arena, type, field->name, nest, err));
+    st = bind(arena, kind, field, nest, out, err);
+    if (st == SINTER_E_CORRUPT) {
+        sinter__fail_context(err, "column %.100s", field->name);
+    }
+    return st;
+}
+
+void
+sinter__cells_fini(sinter__cells *cells)
+{
+    if (cells->nest != NULL) {
+        sinter__nest_fini(cells->nest);
+        memset(cells, 0, sizeof *cells);
+    }
 }
 
 static bool
@@ -168,19 +224,12 @@ without_padding(sinter_bytes text)
     return text;
 }
 
-void
-sinter__cells_get(const sinter__cells *cells, const struct ArrowArray *array, int64_t row,
-                  sinter_datum *out)
+static void
+get_atomic(const sinter__cells *cells, const struct ArrowArray *array, int64_t at,
+           sinter_datum *out)
 {
-    const int64_t at = array->offset + row;
-    const void *values = array->n_buffers > 1 ? array->buffers[1] : NULL;
+    const void *values = array->buffers[1];
 
-    assert(row >= 0 && row < array->length);
-    memset(out, 0, sizeof *out);
-    if (array->null_count != 0 && array->buffers[0] != NULL && !get_bit(array->buffers[0], at)) {
-        out->is_null = true;
-        return;
-    }
     assert(values != NULL); /* no row is without a value here */
     switch (cells->form) {
     case SINTER__CELL_BITS:
@@ -220,4 +269,75 @@ sinter__cells_get(const sinter__cells *cells, const struct ArrowArray *array, in
         out->as.bytes = cells->is_padded ? without_padding(out->as.bytes) : out->as.bytes;
         break;
     }
+}
+
+static sinter_status
+get(const sinter__cells *cells, const struct ArrowArray *array, int64_t row, sinter_datum *out,
+    sinter_error *err);
+
+static sinter_status
+add(const sinter__cells *part, const struct ArrowArray *array, int64_t row, sinter_error *err)
+{
+    sinter_datum *value = NULL;
+
+    SINTER__CHECK(sinter__nest_add(part->nest, &value, err));
+    return get(part, array, row, value, err);
+}
+
+static sinter_status
+get_nested(const sinter__cells *cells, const struct ArrowArray *array, int64_t at,
+           sinter_datum *out, sinter_error *err)
+{
+    sinter__nest *nest = cells->nest;
+    struct ArrowArray *const *parts = array->children;
+    int64_t first = at;
+    int64_t end = at + 1;
+
+    sinter__nest_begin(nest);
+    if (cells->form != SINTER__CELL_FIELDS) {
+        const int32_t *offsets = array->buffers[1];
+
+        first = offsets[at];
+        end = offsets[at + 1];
+    }
+    if (cells->form == SINTER__CELL_PAIRS) { /* Arrow has a struct between a map and its key */
+        first += array->children[0]->offset;
+        end += array->children[0]->offset;
+        parts = array->children[0]->children;
+    }
+    for (size_t p = 0; p < nest->part_count; p++) {
+        for (int64_t i = first; i < end; i++) {
+            SINTER__CHECK(add(&cells->parts[p], parts[p], i, err));
+        }
+    }
+    return sinter__nest_end(nest, out, err);
+}
+
+static sinter_status
+get(const sinter__cells *cells, const struct ArrowArray *array, int64_t row, sinter_datum *out,
+    sinter_error *err)
+{
+    const int64_t at = array->offset + row;
+
+    assert(row >= 0 && row < array->length);
+    memset(out, 0, sizeof *out);
+    if (array->null_count != 0 && array->buffers[0] != NULL && !get_bit(array->buffers[0], at)) {
+        out->is_null = true;
+        return SINTER_OK;
+    }
+    if (cells->parts != NULL) {
+        return get_nested(cells, array, at, out, err);
+    }
+    get_atomic(cells, array, at, out);
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__cells_get(const sinter__cells *cells, const struct ArrowArray *array, int64_t row,
+                  sinter_datum *out, sinter_error *err)
+{
+    sinter_text_reset(&cells->nest->text);
+    SINTER__CHECK(get(cells, array, row, out, err));
+    sinter__nest_settle(cells->nest, out);
+    return SINTER_OK;
 }

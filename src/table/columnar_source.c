@@ -44,6 +44,9 @@ columnar_close(sinter__row_source *base)
     columnar_source *source = (columnar_source *)base;
     const sinter_env *env = source->arena.env;
 
+    for (size_t i = 0; source->cells != NULL && i < source->count; i++) {
+        sinter__cells_fini(&source->cells[i]);
+    }
     if (source->library.api != NULL) {
         release_batch(source);
         source->library.api->file_close(source->file);
@@ -79,8 +82,9 @@ columnar_next(sinter__row_source *base, sinter_datum *values, sinter_error *err)
         SINTER__CHECK(next_batch(source, err));
     }
     for (size_t i = 0; i < source->count; i++) {
-        sinter__cells_get(&source->cells[i], source->array.children[source->places[i]], source->row,
-                          &values[i]);
+        SINTER__CHECK(sinter__cells_get(&source->cells[i],
+                                        source->array.children[source->places[i]], source->row,
+                                        &values[i], err));
     }
     source->row++;
     return SINTER_OK;
@@ -110,6 +114,30 @@ find_column(const struct ArrowSchema *schema, const char *name, uint32_t *out, s
     return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has no column %.100s", name);
 }
 
+/* Fields of a ROW stand in the order of its type: are the names the same? What isn't nested in the
+ * same way is seen by who reads it. */
+static sinter_status
+check_fields(const struct ArrowSchema *field, const sinter_type *type, sinter_error *err)
+{
+    const bool is_map = strcmp(field->format, "+m") == 0 && field->n_children == 1;
+    const struct ArrowSchema *parent = is_map ? field->children[0] : field;
+
+    if (!sinter_type_is_nested(type) || type->parts == NULL ||
+        parent->n_children != (int64_t)type->parts->count) {
+        return SINTER_OK;
+    }
+    for (size_t i = 0; i < type->parts->count; i++) {
+        const sinter_field *part = &type->parts->fields[i];
+
+        if (type->id == SINTER_TYPE_ROW && strcmp(parent->children[i]->name, part->name) != 0) {
+            return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has a field %.100s for %.100s",
+                               parent->children[i]->name, part->name);
+        }
+        SINTER__CHECK(check_fields(parent->children[i], &part->type, err));
+    }
+    return SINTER_OK;
+}
+
 /* Which columns are read, and where each that was asked for is among them. */
 static sinter_status
 find_columns(columnar_source *source, const struct ArrowSchema *schema,
@@ -117,6 +145,8 @@ find_columns(columnar_source *source, const struct ArrowSchema *schema,
 {
     for (size_t i = 0; i < request->count; i++) {
         SINTER__CHECK(find_column(schema, request->columns[i].name, &source->places[i], err));
+        SINTER__CHECK(
+            check_fields(schema->children[source->places[i]], &request->columns[i].type, err));
         source->read[i] = source->places[i];
     }
     if (request->count > 1) {
@@ -158,7 +188,7 @@ begin_read(columnar_source *source, const sinter__columnar_info *info,
     SINTER__CHECK(
         sinter__columnar_schema_make(source->arena.env, fields, source->read_count, &as, err));
     for (size_t i = 0; i < request->count && st == SINTER_OK; i++) {
-        st = sinter__cells_bind(info->kind, as.children[source->places[i]],
+        st = sinter__cells_bind(&source->arena, info->kind, as.children[source->places[i]],
                                 &request->columns[i].type, &source->cells[i], err);
     }
     read.as = &as;
@@ -206,6 +236,7 @@ sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *r
     source->count = request->count;
     SINTER__TRY(sinter__arena_take(&source->arena, room * sizeof *source->cells,
                                    (void **)&source->cells, err));
+    memset(source->cells, 0, room * sizeof *source->cells);
     SINTER__TRY(sinter__arena_take(&source->arena, room * sizeof *source->places,
                                    (void **)&source->places, err));
     SINTER__TRY(sinter__arena_take(&source->arena, room * sizeof *source->read,

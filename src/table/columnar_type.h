@@ -10,7 +10,7 @@
 /** Room for the words of any atomic type in Arrow's C Data Interface. */
 #define SINTER__ARROW_FORMAT_MAX 32
 
-/** A column to be written. */
+/** A column to be written, or to be read as. */
 typedef struct sinter__columnar_field {
     const char *name; /* borrowed */
     sinter_type type;
@@ -21,18 +21,20 @@ typedef struct sinter__columnar_field {
  * Print the words for a type as it is read from, and written to, files of either format.
  * Timestamps have the coarsest unit that holds their decimals.
  *
- * @return SINTER_OK, SINTER_E_UNSUPPORTED (a nested type, named)
+ * @return SINTER_OK, SINTER_E_UNSUPPORTED (VARIANT, BLOB, or a nested type, named)
  */
 sinter_status
 sinter__columnar_type_print(const sinter_type *type, char out[SINTER__ARROW_FORMAT_MAX],
                             sinter_error *err);
 
 /**
- * Make the schema of a file to be written, or of columns to be read as.
+ * Make the schema of a file to be written, or of columns to be read as. What is inside of a column
+ * with an id has ids too: fields of a ROW their own, elements, keys and values those of
+ * table-layout.md 9.3.
  *
  * @param fields  `count` of them, copied
  * @param out     release it by its own function
- * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_UNSUPPORTED (a nested type, column named)
+ * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_UNSUPPORTED (VARIANT, BLOB; column named)
  */
 sinter_status
 sinter__columnar_schema_make(const sinter_env *env, const sinter__columnar_field *fields,

@@ -311,7 +311,7 @@ evolve_cast(step *s, const sinter_datum *value, sinter_datum *out, sinter_error 
     if (text->size == begin) {
         SINTER__CHECK(sinter_text_append(text, out->as.bytes.data, out->as.bytes.size, err));
     }
-    sinter__nest_note(s->nest, begin, out);
+    sinter__nest_note(begin, out);
     return SINTER_OK;
 }
 

@@ -83,10 +83,8 @@ sinter__nest_add(sinter__nest *part, sinter_datum **out, sinter_error *err)
 }
 
 void
-sinter__nest_note(const sinter__nest *nest, size_t begin, sinter_datum *out)
+sinter__nest_note(size_t begin, sinter_datum *out)
 {
-    assert(nest->owns_bytes);
-    assert(begin + out->as.bytes.size <= nest->text.size);
     out->as.integer = (int64_t)begin; /* where `data` will be */
 }
 
@@ -126,6 +124,6 @@ sinter__nest_end(sinter__nest *nest, sinter_datum *out, sinter_error *err)
     SINTER__CHECK(sinter__text_fill(&nest->text, '\0', size, err));
     sinter__nested_put(&value, (uint8_t *)nest->text.data + begin);
     out->as.bytes.size = size;
-    sinter__nest_note(nest, begin, out);
+    sinter__nest_note(begin, out);
     return SINTER_OK;
 }

@@ -56,10 +56,10 @@ sinter__nest_begin(sinter__nest *nest);
 sinter_status
 sinter__nest_add(sinter__nest *part, sinter_datum **out, sinter_error *err);
 
-/** Note that a value's bytes, whose size is set, begin at `begin` of the text;
+/** Note that a value's bytes, whose size is set, begin at `begin` of its nest's text;
  *  sinter__nest_settle() makes them readable. */
 void
-sinter__nest_note(const sinter__nest *nest, size_t begin, sinter_datum *out);
+sinter__nest_note(size_t begin, sinter_datum *out);
 
 /**
  * End a value: its form is appended to the text, and noted. A ROW needs one value of each part, a

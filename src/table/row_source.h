@@ -38,8 +38,7 @@ sinter__avro_source_open(const sinter_env *env, const sinter__row_request *reque
 
 /**
  * Open a Parquet or ORC file, told apart by its first bytes.
- * @return as above; SINTER_E_UNSUPPORTED also when libsinter_columnar is missing, and for nested
- * types
+ * @return as above; SINTER_E_UNSUPPORTED also when libsinter_columnar is missing
  */
 sinter_status
 sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *request,

@@ -66,19 +66,24 @@ check_batch(int32_t kind, const struct ArrowSchema *types, const struct ArrowArr
 
     values_fields(fields);
     for (int i = 0; i < VALUE_COLUMNS; i++) {
+        sinter__arena arena = {.env = sinter_env_default()};
         sinter__cells cells;
 
-        cr_assert_eq(sinter__cells_bind(kind, types->children[i], &fields[i].type, &cells, &err),
-                     SINTER_OK, "%s", err.text);
+        cr_assert_eq(
+            sinter__cells_bind(&arena, kind, types->children[i], &fields[i].type, &cells, &err),
+            SINTER_OK, "%s", err.text);
         for (int64_t row = 0; row < array->length; row++) {
             sinter_datum values[VALUE_COLUMNS];
             sinter_datum datum;
 
             values_row(first + (uint64_t)row, values);
-            sinter__cells_get(&cells, array->children[i], row, &datum);
+            cr_assert_eq(sinter__cells_get(&cells, array->children[i], row, &datum, &err),
+                         SINTER_OK);
             cr_assert(values_equal(&fields[i].type, &values[i], &datum), "row %llu column %d",
                       (unsigned long long)first + (unsigned long long)row, i);
         }
+        sinter__cells_fini(&cells);
+        sinter__arena_fini(&arena);
     }
 }
 
