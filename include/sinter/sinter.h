@@ -24,6 +24,7 @@
 #include "sinter/sst.h"
 #include "sinter/strategy.h"
 #include "sinter/table.h"
+#include "sinter/table_create.h"
 #include "sinter/table_scan.h"
 #include "sinter/type.h"
 #include "sinter/version.h"

@@ -124,6 +124,7 @@ extern const cli_verb *const cli_verbs[];
 extern const size_t cli_verb_count;
 
 extern const cli_verb cli_verb_compact;
+extern const cli_verb cli_verb_create;
 extern const cli_verb cli_verb_gc;
 extern const cli_verb cli_verb_get;
 extern const cli_verb cli_verb_ingest;

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "doc/files_doc.h"
 #include "doc/row_type.h"
+#include "sinter/table_create.h"
 #include "table/json_file.h"
 
 /* A schema with what it lives in. The schema comes first: callers hold a pointer to it. */
@@ -29,7 +30,7 @@ sinter_schema_option(const sinter_schema *schema, const char *key)
 }
 
 void
-sinter__schema_destroy(sinter_schema *schema)
+sinter_schema_destroy(sinter_schema *schema)
 {
     owned_schema *owned = (owned_schema *)schema;
 
@@ -85,6 +86,23 @@ check_columns(const sinter__doc_object *root, const sinter_schema *schema, sinte
     return SINTER_OK;
 }
 
+/* What describes a table, whether it is there or to be made. */
+static sinter_status
+read_description(const sinter__doc_object *root, owned_schema *owned, sinter_error *err)
+{
+    sinter_schema *out = &owned->schema;
+
+    SINTER__CHECK(sinter__row_type_from_json(root->arena->env, root, &owned->row_type, err));
+    out->row_type = owned->row_type;
+    SINTER__CHECK(sinter__doc_strings(root, "partitionKeys", &out->partition_keys,
+                                      &out->partition_key_count, err));
+    SINTER__CHECK(
+        sinter__doc_strings(root, "primaryKeys", &out->primary_keys, &out->primary_key_count, err));
+    SINTER__CHECK(sinter__doc_string_map(root, "options", &out->options, &out->option_count, err));
+    SINTER__CHECK(sinter__doc_string(root, "comment", SINTER__DOC_OPTIONAL, &out->comment, err));
+    return check_columns(root, out, err);
+}
+
 static sinter_status
 read_members(const sinter__doc_object *root, owned_schema *owned, sinter_error *err)
 {
@@ -93,19 +111,21 @@ read_members(const sinter__doc_object *root, owned_schema *owned, sinter_error *
 
     SINTER__CHECK(read_version(root, &out->version, err));
     SINTER__CHECK(read_integer(root, "id", SINTER__DOC_NEEDED, ids, &out->id, err));
-    SINTER__CHECK(sinter__row_type_from_json(root->arena->env, root, &owned->row_type, err));
-    out->row_type = owned->row_type;
+    SINTER__CHECK(read_description(root, owned, err));
     SINTER__CHECK(read_integer(root, "highestFieldId", SINTER__DOC_NEEDED,
                                (sinter__doc_range){-1, INT32_MAX}, &out->highest_field_id, err));
-    SINTER__CHECK(sinter__doc_strings(root, "partitionKeys", &out->partition_keys,
-                                      &out->partition_key_count, err));
-    SINTER__CHECK(
-        sinter__doc_strings(root, "primaryKeys", &out->primary_keys, &out->primary_key_count, err));
-    SINTER__CHECK(sinter__doc_string_map(root, "options", &out->options, &out->option_count, err));
-    SINTER__CHECK(sinter__doc_string(root, "comment", SINTER__DOC_OPTIONAL, &out->comment, err));
-    SINTER__CHECK(read_integer(root, "timeMillis", SINTER__DOC_OPTIONAL, SINTER__DOC_ANY_INTEGER,
-                               &out->time_ms, err));
-    return check_columns(root, out, err);
+    return read_integer(root, "timeMillis", SINTER__DOC_OPTIONAL, SINTER__DOC_ANY_INTEGER,
+                        &out->time_ms, err);
+}
+
+static sinter_status
+owned_alloc(const sinter_env *env, owned_schema **out, sinter_error *err)
+{
+    SINTER__CHECK(SINTER__NEW(env, *out, 1, err));
+    (*out)->arena.env = env;
+    (*out)->schema.struct_size = (uint32_t)sizeof(*out)->schema;
+    (*out)->schema.version = SINTER__SCHEMA_VERSION;
+    return SINTER_OK;
 }
 
 sinter_status
@@ -119,9 +139,7 @@ sinter__schema_read(const sinter_env *env, const char *path, sinter_schema **out
     *out = NULL;
     sinter_text_init(env, &text);
     SINTER__TRY(sinter__doc_read_file(env, path, &text, err));
-    SINTER__TRY(SINTER__NEW(env, owned, 1, err));
-    owned->arena.env = env;
-    owned->schema.struct_size = (uint32_t)sizeof owned->schema;
+    SINTER__TRY(owned_alloc(env, &owned, err));
     SINTER__TRY(sinter__json_file_open(path, sinter_text_bytes(&text), &owned->arena, &file, err));
     SINTER__TRY(sinter__json_file_status(read_members(&file.root, owned, err), path, err));
     *out = &owned->schema;
@@ -129,8 +147,40 @@ sinter__schema_read(const sinter_env *env, const char *path, sinter_schema **out
 out:
     sinter__json_file_close(&file);
     if (owned != NULL) {
-        sinter__schema_destroy(&owned->schema);
+        sinter_schema_destroy(&owned->schema);
     }
     sinter_text_fini(&text);
+    return st;
+}
+
+sinter_status
+sinter_schema_parse(const sinter_env *env, const char *source, sinter_bytes text,
+                    sinter_schema **out, sinter_error *err)
+{
+    sinter__json_source json_source = {.name = source, .text = text};
+    sinter__doc_object root = {.source = &json_source};
+    owned_schema *owned = NULL;
+    json_t *json = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, env != NULL && out != NULL);
+    *out = NULL;
+    SINTER__REQUIRE(err, text.data != NULL || text.size == 0);
+    SINTER__TRY(owned_alloc(env, &owned, err));
+    SINTER__TRY(sinter__json_load(&json_source, SINTER__JSON_TYPES, &json, err));
+    root.arena = &owned->arena;
+    root.json = json;
+    if (!json_is_object(json)) {
+        st = sinter__doc_fail(&root, SINTER_E_INVALID, NULL, "an object expected", err);
+        goto out;
+    }
+    SINTER__TRY(read_description(&root, owned, err));
+    *out = &owned->schema;
+    owned = NULL;
+out:
+    json_decref(json);
+    if (owned != NULL) {
+        sinter_schema_destroy(&owned->schema);
+    }
     return st;
 }

@@ -4,14 +4,14 @@
 #ifndef SINTER_TABLE_SCHEMA_H
 #define SINTER_TABLE_SCHEMA_H
 
-#include "sinter/table.h"
+#include "sinter/table_create.h"
 
 /** Newest version of the document that is understood. */
 #define SINTER__SCHEMA_VERSION 3
 
 /**
  * Read a schema file.
- * @param out  release with sinter__schema_destroy()
+ * @param out  release with sinter_schema_destroy()
  * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_NOT_FOUND, SINTER_E_IO,
  *             SINTER_E_CORRUPT      (file, line, column, member)
  *             SINTER_E_UNSUPPORTED  (a newer version)
@@ -19,9 +19,5 @@
 sinter_status
 sinter__schema_read(const sinter_env *env, const char *path, sinter_schema **out,
                     sinter_error *err);
-
-/** Release; takes NULL. */
-void
-sinter__schema_destroy(sinter_schema *schema);
 
 #endif

@@ -140,7 +140,7 @@ sinter_table_schema_get(sinter_table *table, int64_t id, const sinter_schema **o
     node = NULL;
 out:
     if (node != NULL) {
-        sinter__schema_destroy(node->schema);
+        sinter_schema_destroy(node->schema);
         sinter__free(table->env, node);
     }
     sinter_text_fini(&dir);
@@ -215,7 +215,7 @@ sinter_table_close(sinter_table *table)
         sinter__schema_node *node = table->schemas;
 
         table->schemas = node->next;
-        sinter__schema_destroy(node->schema);
+        sinter_schema_destroy(node->schema);
         sinter__free(table->env, node);
     }
     sinter__free(table->env, table->root);

@@ -53,7 +53,7 @@ Test(table_schema, every_member_is_read)
     cr_expect_null(sinter_schema_option(schema, "file"));
     cr_expect_str_eq(schema->comment, "c");
     cr_expect_eq(schema->time_ms, 1795980857588);
-    sinter__schema_destroy(schema);
+    sinter_schema_destroy(schema);
 }
 
 Test(table_schema, what_makes_no_sense_is_corrupt_and_named)
@@ -104,7 +104,7 @@ Test(table_schema, old_files_lack_members)
                  SINTER_OK);
     cr_expect(schema->version == 1 && schema->time_ms == 0 && schema->option_count == 0);
     cr_expect_null(schema->comment);
-    sinter__schema_destroy(schema);
+    sinter_schema_destroy(schema);
 }
 
 Test(table_schema, every_allocation_may_fail)
@@ -118,7 +118,7 @@ Test(table_schema, every_allocation_may_fail)
         fault_alloc_init(&fault, n);
         st = read_text(&fault.env, full, &schema, NULL);
         cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM);
-        sinter__schema_destroy(schema);
+        sinter_schema_destroy(schema);
         cr_assert_eq(fault.live, 0);
         cr_assert_lt(n, 200);
     }
