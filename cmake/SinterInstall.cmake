@@ -65,7 +65,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "libzstd-dev, liblz4-dev, libxxhash-dev, libjansson-dev, liburing-dev, zlib1g-dev")
+  "libzstd-dev, liblz4-dev, libxxhash-dev, libjansson-dev, liburing-dev, zlib1g-dev, libsnappy-dev")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS OFF)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 include(CPack)

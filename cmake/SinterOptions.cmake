@@ -10,6 +10,7 @@ set(SINTER_TEST_TIMEOUT "" CACHE STRING "Seconds, instead of each test's own tim
 set(SINTER_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined")
 option(SINTER_WITH_URING "Use io_uring" ON)
 option(SINTER_WITH_LZ4 "Build the lz4 codec in" ON)
+option(SINTER_WITH_SNAPPY "Build snappy in, for Avro files" ON)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
@@ -53,6 +54,9 @@ unset(CMAKE_REQUIRED_LIBRARIES)
 if(SINTER_WITH_LZ4)
   sinter_depend(LZ4 liblz4)
 endif()
+if(SINTER_WITH_SNAPPY)
+  sinter_depend(SNAPPY snappy)
+endif()
 if(SINTER_WITH_URING AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
   sinter_depend(URING liburing)
 endif()
@@ -60,6 +64,7 @@ endif()
 add_library(sinter_flags INTERFACE)
 target_compile_definitions(sinter_flags INTERFACE _GNU_SOURCE
   $<$<BOOL:${SINTER_WITH_LZ4}>:SINTER_HAVE_LZ4> $<$<BOOL:${URING_FOUND}>:SINTER_HAVE_URING>
+  $<$<BOOL:${SINTER_WITH_SNAPPY}>:SINTER_HAVE_SNAPPY>
   $<$<BOOL:${SINTER_XXHASH_DISPATCHES}>:SINTER_XXHASH_DISPATCHES>
   $<$<BOOL:${SINTER_FUZZING}>:SINTER_FUZZING>)
 target_compile_options(sinter_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion

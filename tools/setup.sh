@@ -7,7 +7,7 @@ set -eu
 what=${1:-run}
 
 build="gcc libc6-dev make cmake ninja-build pkg-config liburing-dev libzstd-dev liblz4-dev
-    libxxhash-dev libjansson-dev zlib1g-dev"
+    libxxhash-dev libjansson-dev zlib1g-dev libsnappy-dev"
 checks="libcriterion-dev libavro-dev libroaring-dev clang clang-format clang-tidy g++ python3 python3-venv tzdata valgrind
     git"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

@@ -12,6 +12,9 @@ static const char *const library_versions[] = {
 #ifdef SINTER_HAVE_LZ4
     "lz4 " LZ4_VERSION_STRING,
 #endif
+#ifdef SINTER_HAVE_SNAPPY
+    "snappy " SINTER_SNAPPY_VERSION,
+#endif
 #ifdef SINTER_HAVE_URING
     "liburing " SINTER_LIBURING_VERSION,
 #endif

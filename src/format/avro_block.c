@@ -2,10 +2,15 @@
 
 #include <assert.h>
 #include <limits.h>
+#ifdef SINTER_HAVE_SNAPPY
+#include <snappy-c.h>
+#endif
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
+
+#include "base/bytes.h"
 
 enum {
     ROOM_BYTES_MIN = 64 << 10,
@@ -13,10 +18,23 @@ enum {
     INFLATE_BYTES = 64 << 10, /* what zlib holds at most for a window of 32 KiB, and a little */
     DEFLATE_BYTES = 272 << 10,
     WINDOW_BITS = -15, /* no zlib header around it */
-    DEFLATE_MEMORY = 8
+    DEFLATE_MEMORY = 8,
+    CRC_BYTES = 4 /* behind a snappy block: of what it holds */
 };
 
-static const char *const codec_names[] = {"null", "deflate", "zstandard"};
+static const char *const codec_names[] = {
+    "null",
+    "deflate",
+    "zstandard",
+#ifdef SINTER_HAVE_SNAPPY
+    "snappy",
+#endif
+};
+#ifdef SINTER_HAVE_SNAPPY
+#define CODECS_KNOWN "null, deflate, zstandard and snappy"
+#else
+#define CODECS_KNOWN "null, deflate and zstandard"
+#endif
 
 const char *
 sinter__avro_codec_name(sinter__avro_codec codec)
@@ -41,9 +59,9 @@ sinter__avro_codec_find(sinter_bytes name, sinter__avro_codec *out, sinter_error
             return SINTER_OK;
         }
     }
-    return SINTER__ERR(
-        err, SINTER_E_UNSUPPORTED, "codec \"%.*s\": null, deflate and zstandard are known",
-        (int)(name.size < SHOWN_CHARS_MAX ? name.size : SHOWN_CHARS_MAX), (const char *)name.data);
+    return SINTER__ERR(err, SINTER_E_UNSUPPORTED, "codec \"%.*s\": " CODECS_KNOWN " are known",
+                       (int)(name.size < SHOWN_CHARS_MAX ? name.size : SHOWN_CHARS_MAX),
+                       (const char *)name.data);
 }
 
 /** Reserve what the contexts hold by now. */
@@ -209,6 +227,55 @@ out:
     return st;
 }
 
+#ifdef SINTER_HAVE_SNAPPY
+static uint32_t
+crc_of(sinter_bytes raw)
+{
+    return (uint32_t)crc32(0, raw.data, (uInt)raw.size);
+}
+
+static sinter_status
+decode_snappy(sinter__avro_coder *self, sinter_bytes stored, uint64_t raw_max, sinter_bytes *raw,
+              sinter_error *err)
+{
+    const char *block = (const char *)stored.data;
+    size_t size = 0;
+
+    if (stored.size <= CRC_BYTES ||
+        snappy_uncompressed_length(block, stored.size - CRC_BYTES, &size) != SNAPPY_OK) {
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "a snappy block can't be decoded");
+    }
+    if (size > raw_max) {
+        return too_large(raw_max, err);
+    }
+    SINTER__CHECK(sinter__scratch_fit(self->env, &self->room, size + 1, err));
+    if (snappy_uncompress(block, stored.size - CRC_BYTES, (char *)self->room.data, &size) !=
+        SNAPPY_OK) {
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "a snappy block can't be decoded");
+    }
+    *raw = (sinter_bytes){self->room.data, size};
+    if (crc_of(*raw) != sinter__get_be32(stored.data + stored.size - CRC_BYTES)) {
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "the checksum of a snappy block is another one");
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+encode_snappy(sinter__avro_coder *self, sinter_bytes raw, sinter_bytes *stored, sinter_error *err)
+{
+    size_t size = snappy_max_compressed_length(raw.size);
+
+    SINTER__CHECK(sinter__scratch_fit(self->env, &self->room, size + CRC_BYTES, err));
+    if (snappy_compress((const char *)raw.data, raw.size, (char *)self->room.data, &size) !=
+        SNAPPY_OK) {
+        return SINTER__ERR(err, SINTER_E_NOMEM, "snappy can't encode %zu bytes", raw.size);
+    }
+    sinter__put_be32(self->room.data + size, crc_of(raw));
+    *stored = (sinter_bytes){self->room.data, size + CRC_BYTES};
+    return SINTER_OK;
+}
+#endif
+
 sinter_status
 sinter__avro_block_decode(sinter__avro_coder *self, sinter__avro_codec codec, sinter_bytes stored,
                           uint64_t raw_max, sinter_bytes *raw, sinter_error *err)
@@ -220,6 +287,10 @@ sinter__avro_block_decode(sinter__avro_coder *self, sinter__avro_codec codec, si
         return decode_deflate(self, stored, raw_max, raw, err);
     case SINTER__AVRO_CODEC_ZSTANDARD:
         return decode_zstd(self, stored, raw_max, raw, err);
+#ifdef SINTER_HAVE_SNAPPY
+    case SINTER__AVRO_CODEC_SNAPPY:
+        return decode_snappy(self, stored, raw_max, raw, err);
+#endif
     case SINTER__AVRO_CODEC_NULL:
     default:
         *raw = stored;
@@ -290,6 +361,10 @@ sinter__avro_block_encode(sinter__avro_coder *self, sinter__avro_codec_choice ch
         return encode_deflate(self, raw, stored, err);
     case SINTER__AVRO_CODEC_ZSTANDARD:
         return encode_zstd(self, choice.level, raw, stored, err);
+#ifdef SINTER_HAVE_SNAPPY
+    case SINTER__AVRO_CODEC_SNAPPY:
+        return encode_snappy(self, raw, stored, err);
+#endif
     case SINTER__AVRO_CODEC_NULL:
     default:
         *stored = raw;

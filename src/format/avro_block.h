@@ -1,8 +1,8 @@
 /*
- * The codecs of Avro's object container files: null, deflate, zstandard.
+ * The codecs of Avro's object container files: null, deflate, zstandard, snappy.
  *
- * Nothing in a container says how many bytes a block decodes to, and Paimon's zstd frames don't
- * either, so room is made as it is needed, up to a limit and the memory budget.
+ * But for snappy nothing in a container says how many bytes a block decodes to, and Paimon's zstd
+ * frames don't either, so room is made as it is needed, up to a limit and the memory budget.
  */
 #ifndef SINTER_FORMAT_AVRO_BLOCK_H
 #define SINTER_FORMAT_AVRO_BLOCK_H
@@ -13,7 +13,8 @@
 typedef enum sinter__avro_codec {
     SINTER__AVRO_CODEC_NULL = 0,
     SINTER__AVRO_CODEC_DEFLATE = 1,
-    SINTER__AVRO_CODEC_ZSTANDARD = 2
+    SINTER__AVRO_CODEC_ZSTANDARD = 2,
+    SINTER__AVRO_CODEC_SNAPPY = 3
 } sinter__avro_codec;
 
 /** Contexts and room of one reader or writer. Zeroed with `env` set is ready. Confined. */
@@ -31,7 +32,7 @@ sinter__avro_codec_name(sinter__avro_codec codec);
 
 /**
  * Find a codec by the name that a file has; an empty name is "null".
- * @return SINTER_OK; SINTER_E_UNSUPPORTED, naming what is known
+ * @return SINTER_OK; SINTER_E_UNSUPPORTED, naming what this build knows
  */
 sinter_status
 sinter__avro_codec_find(sinter_bytes name, sinter__avro_codec *out, sinter_error *err);
