@@ -65,8 +65,8 @@ Test(table_meta_file, codecs_go_by_the_names_of_paimon_and_avro)
         cr_expect_eq(sinter__meta_codec(cases[i].name, 3, &choice, NULL), SINTER_OK);
         cr_expect(choice.codec == cases[i].codec && choice.level == 3);
     }
-    cr_expect_eq(sinter__meta_codec("snappy", 1, &choice, &err), SINTER_E_UNSUPPORTED);
-    cr_expect_str_eq(err.text, "codec \"snappy\": null, deflate and zstandard are known");
+    cr_expect_eq(sinter__meta_codec("bzip2", 1, &choice, &err), SINTER_E_UNSUPPORTED);
+    cr_expect_not_null(strstr(err.text, "codec \"bzip2\": null, deflate"), "%s", err.text);
 }
 
 Test(table_meta_file, bytes_behind_the_last_record_of_a_block_are_refused)
