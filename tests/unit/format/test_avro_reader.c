@@ -120,7 +120,7 @@ Test(format_avro_reader, damage_is_told_with_file_and_offset)
     REFUSED("Obj", SINTER_E_CORRUPT, 0, "no Avro container");
     REFUSED("ORC\1aaaaaaaaaaaaa", SINTER_E_CORRUPT, 0, "no Avro container");
     REFUSED("Obj\1\2\2k\2v\0" SYNC, SINTER_E_CORRUPT, 4, "no avro.schema");
-    REFUSED(SCHEMA "\14snappy\0" SYNC, SINTER_E_UNSUPPORTED, 4, "codec \"snappy\"");
+    REFUSED(SCHEMA "\12bzip2\0" SYNC, SINTER_E_UNSUPPORTED, 4, "codec \"bzip2\"");
     REFUSED(SCHEMA "\10null\0" SYNC "\2\3" SYNC, SINTER_E_CORRUPT, FIRST, "-2 bytes");
     REFUSED(SCHEMA "\10null\0" SYNC "\3\2a" SYNC, SINTER_E_CORRUPT, FIRST, "-2 records");
     REFUSED(SCHEMA "\10null\0" SYNC "\2\4a" SYNC, SINTER_E_CORRUPT, FIRST, "beyond the end");
