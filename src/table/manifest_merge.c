@@ -227,6 +227,23 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
     return SINTER_OK;
 }
 
+bool
+sinter__manifest_merge_has(const sinter__manifest_merge *merge, const sinter__manifest_entry *entry)
+{
+    return merge->slot_count > 0 && *find_slot(merge, entry) != 0;
+}
+
+bool
+sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry)
+{
+    const uint32_t at = merge->slot_count > 0 ? *find_slot(merge, entry) : 0;
+
+    if (at != 0) {
+        merge->entries[at - 1] = NULL;
+    }
+    return at != 0;
+}
+
 const sinter__manifest_entry *const *
 sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out)
 {

@@ -51,6 +51,15 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
 const sinter__manifest_entry *const *
 sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out);
 
+/** Is an entry with this identity there, whatever its kind? */
+bool
+sinter__manifest_merge_has(const sinter__manifest_merge *merge,
+                           const sinter__manifest_entry *entry);
+
+/** Take away the one with this identity. @return was it there? */
+bool
+sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry);
+
 /** Is nothing left but ADDs? @return SINTER_OK; SINTER_E_CORRUPT, naming the first DELETE */
 sinter_status
 sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err);
