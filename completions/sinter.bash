@@ -30,7 +30,7 @@ _sinter() {
     plan)
         options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
     scan)
-        options="--begin --end --limit --count --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
+        options="--begin --end --limit --count --where --partition --bucket --snapshot --tag --timestamp --branch --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
     get)
         options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     inspect)

@@ -19,6 +19,7 @@
 #include "sinter/merge_tree.h"
 #include "sinter/metrics.h"
 #include "sinter/nested.h"
+#include "sinter/predicate.h"
 #include "sinter/rows.h"
 #include "sinter/scheduler.h"
 #include "sinter/sst.h"

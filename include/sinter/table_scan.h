@@ -4,6 +4,7 @@
 #ifndef SINTER_TABLE_SCAN_H
 #define SINTER_TABLE_SCAN_H
 
+#include "sinter/predicate.h"
 #include "sinter/table.h"
 
 #ifdef __cplusplus
@@ -19,7 +20,29 @@ typedef struct sinter_table_scan_options {
     const char *const *columns;      /* names, in this order; NULL: all of the schema */
     size_t column_count;
     const char *spill_dir; /* for merges of more runs than memory allows; NULL: never spill */
+    /* Rows that are wanted; NULL: all. Columns are those of the schema, shown or not. */
+    const sinter_predicate *where;
+    /* The same, of partition columns only, which then need no file to be opened. NULL: all. */
+    const sinter_predicate *partitions;
+    uint64_t limit;    /* rows at most, with `has_limit` */
+    int32_t level_min; /* only files of these levels, with `has_levels`: others are not merged */
+    int32_t level_max;
+    bool has_limit;
+    bool has_levels;
+    uint8_t reserved[6];
 } sinter_table_scan_options;
+
+/** What a read has done so far. */
+typedef struct sinter_table_scan_counters {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t manifests_read;
+    uint64_t manifests_skipped; /* nothing in them can be wanted */
+    uint64_t files;             /* live files of partitions, buckets and levels that are wanted */
+    uint64_t files_skipped;     /* of these, by keys and statistics, in buckets that were begun */
+    uint64_t rows_merged;       /* before `where` */
+    uint64_t rows;              /* handed out */
+} sinter_table_scan_counters;
 
 /** A read under way. Confined. */
 typedef struct sinter_table_scan sinter_table_scan;
@@ -31,9 +54,9 @@ typedef struct sinter_table_scan sinter_table_scan;
  * @param table    borrowed until close
  * @param options  NULL: everything
  * @param out      release with sinter_table_scan_close()
- * @return         SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a column that isn't there),
- *                 SINTER_E_CORRUPT, SINTER_E_NOT_FOUND (a file that metadata names), SINTER_E_IO,
- *                 SINTER_E_UNSUPPORTED  what this version can't read, by name: a merge engine, a
+ * @return         SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a column that isn't there, a
+ *                 predicate), SINTER_E_CORRUPT, SINTER_E_NOT_FOUND (a file that metadata names),
+ * SINTER_E_IO, SINTER_E_UNSUPPORTED  what this version can't read, by name: a merge engine, a
  *                                       format, data evolution
  */
 SINTER_API SINTER_NODISCARD sinter_status
@@ -58,6 +81,10 @@ sinter_table_scan_row_type(const sinter_table_scan *scan);
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err);
+
+/** What was done. `out`: struct_size must be set; no more than that is written. */
+SINTER_API void
+sinter_table_scan_counters_get(const sinter_table_scan *scan, sinter_table_scan_counters *out);
 
 #ifdef __cplusplus
 }

@@ -2,10 +2,12 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/fail.h"
+#include "base/fan_out.h"
 #include "doc/text.h"
 #include "table/manifest.h"
 #include "table/manifest_list.h"
@@ -22,6 +24,32 @@ struct sinter__live_files {
 
 /* ---- reading ---- */
 
+/* Manifests of one window are read side by side, each into memory of its own, and merged in their
+ * order. A window is small, so that what waits to be merged is. */
+enum { WINDOW_MAX = 16, WINDOW_BYTES_MAX = 8 << 20, ENTRIES_FIRST = 64 };
+
+/* A manifest that is read on its own. */
+typedef struct manifest_load {
+    const sinter__manifest_meta *meta;
+    sinter__arena arena; /* of the entries */
+    const sinter__manifest_entry **entries;
+    size_t count;
+    size_t capacity;
+    uint64_t reserved_bytes;
+    sinter_status st;
+    sinter_error err;
+} manifest_load;
+
+/* A read of all manifests. */
+typedef struct manifests_read {
+    const sinter_table *table;
+    const sinter__entry_filter *filter;
+    sinter__manifest_merge *merge;
+    sinter__manifest_list list; /* of base and delta */
+    size_t count;               /* of those that may be wanted, which stand first */
+    manifest_load loads[WINDOW_MAX];
+} manifests_read;
+
 static sinter_status
 manifest_path(const sinter_table *table, sinter_bytes name, sinter_text *out, sinter_error *err)
 {
@@ -32,45 +60,234 @@ manifest_path(const sinter_table *table, sinter_bytes name, sinter_text *out, si
 }
 
 static sinter_status
-read_manifest(const sinter_table *table, const sinter__manifest_meta *meta,
-              sinter__manifest_merge *merge, sinter_text *path, sinter_error *err)
+read_list(manifests_read *self, const sinter_list_file *file, sinter_error *err)
 {
-    const sinter__manifest_entry *entry = NULL;
-    sinter__manifest_reader *reader = NULL;
+    const sinter_bytes name = {(const uint8_t *)file->name, strlen(file->name)};
+    sinter_text path;
     sinter_status st = SINTER_OK;
 
-    SINTER__CHECK(manifest_path(table, meta->file_name, path, err));
-    SINTER__CHECK(sinter__manifest_open(table->env, path->data, meta, NULL, &reader, err));
+    sinter_text_init(self->table->env, &path);
+    SINTER__TRY(manifest_path(self->table, name, &path, err));
+    SINTER__TRY(sinter__manifest_list_read(self->table->env, path.data,
+                                           file->size_bytes > 0 ? (uint64_t)file->size_bytes : 0,
+                                           &self->list, err));
+out:
+    sinter_text_fini(&path);
+    return st;
+}
+
+/* Give the entries of a manifest that are wanted to `take`. */
+static sinter_status
+each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
+           sinter_status (*take)(void *ctx, const sinter__manifest_entry *, sinter_error *),
+           void *ctx, sinter_error *err)
+{
+    const sinter_env *env = self->table->env;
+    const sinter__manifest_entry *entry = NULL;
+    sinter__manifest_reader *reader = NULL;
+    sinter__entry_sieve sieve;
+    sinter_text path;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(sinter__entry_sieve_init(&sieve, env, self->filter, err));
+    sinter_text_init(env, &path);
+    SINTER__TRY(manifest_path(self->table, meta->file_name, &path, err));
+    SINTER__TRY(sinter__manifest_open(env, path.data, meta, NULL, &reader, err));
     while ((st = sinter__manifest_next(reader, &entry, err)) == SINTER_OK) {
-        SINTER__TRY(sinter__manifest_merge_add(merge, entry, err));
+        if (sinter__entry_sieve_takes(&sieve, entry)) {
+            SINTER__TRY(take(ctx, entry, err));
+        }
     }
     if (st == SINTER_END) {
         st = SINTER_OK;
     }
 out:
     sinter__manifest_close(reader);
+    sinter_text_fini(&path);
+    sinter__entry_sieve_fini(&sieve);
     return st;
 }
 
+/* ---- one after the other ---- */
+
 static sinter_status
-read_list(const sinter_table *table, const sinter_list_file *file, sinter__manifest_merge *merge,
-          sinter_error *err)
+take_into_merge(void *ctx, const sinter__manifest_entry *entry, sinter_error *err)
 {
-    sinter__manifest_list list = {.arena.env = table->env};
-    sinter_text path;
+    return sinter__manifest_merge_add(ctx, entry, err);
+}
+
+static sinter_status
+read_in_order(const manifests_read *self, size_t first, size_t count, sinter_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        SINTER__CHECK(
+            each_entry(self, &self->list.items[first + i], take_into_merge, self->merge, err));
+    }
+    return SINTER_OK;
+}
+
+/* ---- side by side ---- */
+
+static sinter_status
+take_into_load(void *ctx, const sinter__manifest_entry *entry, sinter_error *err)
+{
+    manifest_load *load = ctx;
+    const sinter_env *env = load->arena.env;
+    const uint64_t bytes = sinter__manifest_entry_bytes(entry);
+
+    SINTER__CHECK(sinter_memory_reserve(env->memory, bytes, err));
+    load->reserved_bytes += bytes;
+    if (load->count == load->capacity) {
+        const size_t wanted = load->capacity == 0 ? ENTRIES_FIRST : 2 * load->capacity;
+
+        SINTER__CHECK(
+            sinter__resize(env, (void **)&load->entries, wanted, sizeof *load->entries, err));
+        load->capacity = wanted;
+    }
+    SINTER__CHECK(
+        sinter__manifest_entry_copy(&load->arena, entry, &load->entries[load->count], err));
+    load->count++;
+    return SINTER_OK;
+}
+
+static void
+read_load(void *ctx, size_t index)
+{
+    manifests_read *self = ctx;
+    manifest_load *load = &self->loads[index];
+
+    load->st = each_entry(self, load->meta, take_into_load, load, &load->err);
+}
+
+static void
+release_load(manifest_load *load)
+{
+    const sinter_env *env = load->arena.env;
+
+    sinter_memory_release(env->memory, load->reserved_bytes);
+    sinter__arena_fini(&load->arena);
+    sinter__free(env, load->entries);
+}
+
+/* Merge what was read, in order; what failed comes behind the entries before it, as if manifests
+ * had been read one after the other. */
+static sinter_status
+merge_loads(manifests_read *self, size_t count, sinter_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const manifest_load *load = &self->loads[i];
+
+        for (size_t e = 0; e < load->count; e++) {
+            SINTER__CHECK(sinter__manifest_merge_add(self->merge, load->entries[e], err));
+        }
+        if (load->st != SINTER_OK) {
+            if (err != NULL) {
+                *err = load->err;
+            }
+            return load->st;
+        }
+    }
+    return SINTER_OK;
+}
+
+/* Does memory not suffice to have them all at once? */
+static bool
+lacks_memory(const manifests_read *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (self->loads[i].st == SINTER_E_TOO_LARGE || self->loads[i].st == SINTER_E_NOMEM) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static sinter_status
+read_window(manifests_read *self, size_t first, size_t count, sinter_error *err)
+{
+    bool is_too_much = false;
     sinter_status st = SINTER_OK;
 
-    sinter_text_init(table->env, &path);
-    SINTER__TRY(manifest_path(
-        table, (sinter_bytes){(const uint8_t *)file->name, strlen(file->name)}, &path, err));
-    SINTER__TRY(sinter__manifest_list_read(
-        table->env, path.data, file->size_bytes > 0 ? (uint64_t)file->size_bytes : 0, &list, err));
-    for (size_t i = 0; i < list.count; i++) {
-        SINTER__TRY(read_manifest(table, &list.items[i], merge, &path, err));
+    if (count < 2 || self->table->env->executor.submit == NULL) {
+        return read_in_order(self, first, count, err);
     }
+    for (size_t i = 0; i < count; i++) {
+        self->loads[i] = (manifest_load){.meta = &self->list.items[first + i],
+                                         .arena.env = self->table->env,
+                                         .err = SINTER_ERROR_INIT};
+    }
+    sinter__fan_out(self->table->env, count, read_load, self);
+    is_too_much = lacks_memory(self, count);
+    if (!is_too_much) {
+        st = merge_loads(self, count, err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        release_load(&self->loads[i]);
+    }
+    return is_too_much ? read_in_order(self, first, count, err) : st;
+}
+
+/* ---- all ---- */
+
+/* Put the manifests that may be wanted in front, in their order. */
+static sinter_status
+choose_manifests(manifests_read *self, sinter_error *err)
+{
+    sinter__entry_sieve sieve;
+
+    SINTER__CHECK(sinter__entry_sieve_init(&sieve, self->table->env, self->filter, err));
+    for (size_t i = 0; i < self->list.count; i++) {
+        if (sinter__entry_sieve_takes_manifest(&sieve, &self->list.items[i])) {
+            self->list.items[self->count++] = self->list.items[i];
+        }
+    }
+    sinter__entry_sieve_fini(&sieve);
+    return SINTER_OK;
+}
+
+static sinter_status
+read_manifests(manifests_read *self, sinter_error *err)
+{
+    size_t first = 0;
+
+    while (first < self->count) {
+        uint64_t bytes = (uint64_t)self->list.items[first].file_size;
+        size_t count = 1;
+
+        while (count < WINDOW_MAX && first + count < self->count &&
+               bytes + (uint64_t)self->list.items[first + count].file_size <= WINDOW_BYTES_MAX) {
+            bytes += (uint64_t)self->list.items[first + count].file_size;
+            count++;
+        }
+        SINTER__CHECK(read_window(self, first, count, err));
+        first += count;
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+read_all(const sinter_table *table, const sinter_snapshot *snapshot,
+         const sinter__entry_filter *filter, sinter__manifest_merge *merge,
+         sinter__live_files_counters *counters, sinter_error *err)
+{
+    manifests_read *self = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(SINTER__NEW(table->env, self, 1, err));
+    self->table = table;
+    self->filter = filter;
+    self->merge = merge;
+    self->list.arena.env = table->env;
+    SINTER__TRY(read_list(self, &snapshot->base, err));
+    SINTER__TRY(read_list(self, &snapshot->delta, err));
+    SINTER__TRY(choose_manifests(self, err));
+    counters->manifests_read = self->count;
+    counters->manifests_skipped = self->list.count - self->count;
+    SINTER__TRY(read_manifests(self, err));
+    SINTER__TRY(sinter__manifest_merge_check(merge, err));
 out:
-    sinter__manifest_list_fini(&list);
-    sinter_text_fini(&path);
+    sinter__manifest_list_fini(&self->list);
+    sinter__free(table->env, self);
     return st;
 }
 
@@ -148,9 +365,11 @@ group_entries(sinter__live_files *files, size_t count, sinter_error *err)
 }
 
 sinter_status
-sinter__live_files_read(const sinter_table *table, const sinter_snapshot *snapshot,
-                        sinter__live_files **out, sinter_error *err)
+sinter__live_files_read_some(const sinter_table *table, const sinter_snapshot *snapshot,
+                             const sinter__entry_filter *filter, sinter__live_files **out,
+                             sinter__live_files_counters *counters_out, sinter_error *err)
 {
+    sinter__live_files_counters counters = {0};
     sinter__live_files *files = NULL;
     const sinter__manifest_entry *const *entries = NULL;
     size_t count = 0;
@@ -160,17 +379,25 @@ sinter__live_files_read(const sinter_table *table, const sinter_snapshot *snapsh
     SINTER__CHECK(SINTER__NEW(table->env, files, 1, err));
     files->env = table->env;
     SINTER__TRY(sinter__manifest_merge_create(table->env, &files->merge, err));
-    SINTER__TRY(read_list(table, &snapshot->base, files->merge, err));
-    SINTER__TRY(read_list(table, &snapshot->delta, files->merge, err));
-    SINTER__TRY(sinter__manifest_merge_check(files->merge, err));
+    SINTER__TRY(read_all(table, snapshot, filter, files->merge, &counters, err));
     entries = sinter__manifest_merge_entries(files->merge, &count);
     SINTER__TRY(sort_entries(files, entries, count, err));
     SINTER__TRY(group_entries(files, count, err));
     *out = files;
     files = NULL;
 out:
+    if (counters_out != NULL) {
+        *counters_out = counters;
+    }
     sinter__live_files_destroy(files);
     return st;
+}
+
+sinter_status
+sinter__live_files_read(const sinter_table *table, const sinter_snapshot *snapshot,
+                        sinter__live_files **out, sinter_error *err)
+{
+    return sinter__live_files_read_some(table, snapshot, NULL, out, NULL, err);
 }
 
 void

@@ -5,7 +5,7 @@
 #define SINTER_TABLE_LIVE_FILES_H
 
 #include "sinter/table.h"
-#include "table/manifest_entry.h"
+#include "table/entry_filter.h"
 
 /** The files of a bucket, in the order of the manifests. */
 typedef struct sinter__bucket_files {
@@ -30,6 +30,25 @@ typedef struct sinter__live_files sinter__live_files;
 sinter_status
 sinter__live_files_read(const sinter_table *table, const sinter_snapshot *snapshot,
                         sinter__live_files **out, sinter_error *err);
+
+/** What reading them took. */
+typedef struct sinter__live_files_counters {
+    uint64_t manifests_read;
+    uint64_t manifests_skipped;
+} sinter__live_files_counters;
+
+/**
+ * Read those that are wanted. Manifests are read side by side on the executor; what comes out, and
+ * what fails first, is the same for any number of threads.
+ *
+ * @param filter        NULL: all
+ * @param counters_out  may be NULL
+ * @return              as above; entries that aren't wanted are not checked against each other
+ */
+sinter_status
+sinter__live_files_read_some(const sinter_table *table, const sinter_snapshot *snapshot,
+                             const sinter__entry_filter *filter, sinter__live_files **out,
+                             sinter__live_files_counters *counters_out, sinter_error *err);
 
 /** Release; takes NULL. */
 void

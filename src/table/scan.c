@@ -2,6 +2,7 @@
  * What a batch read of a snapshot returns: bucket after bucket, each merged by its keys.
  */
 #include <assert.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -10,20 +11,27 @@
 #include "doc/text.h"
 #include "sinter/table_scan.h"
 #include "table/bucket_source.h"
+#include "table/file_pruner.h"
 #include "table/index_manifest.h"
 
-enum { BUCKET_POSTPONE = -2, RANGES = 64 };
+enum { RANGES = 64 };
 
 struct sinter_table_scan {
     sinter_table *table;
     sinter_table_scan_options options;
     sinter__table_options table_options;
     sinter__scan_columns columns;
+    const sinter__predicate *predicate; /* NULL: none */
+    bool *marks;                        /* of the schema's columns, that it looks at */
+    sinter_datum *tested;               /* values of the schema's columns, with marks */
+    sinter__file_pruner *pruner;        /* with `predicate` */
+    sinter_table_scan_counters counters;
     sinter_compact_options compact;
     sinter__live_files *files;
     sinter__index_manifest index;
     size_t next_bucket;
     /* The current bucket. */
+    sinter__bucket_files pruned; /* with `pruner` */
     sinter__bucket_source *source;
     sinter_view *view;
     sinter_reader *reader; /* tables without key: of one file */
@@ -121,6 +129,103 @@ open_snapshot(sinter_table_scan *scan, const sinter_snapshot **snapshot_out,
     return st == SINTER_END ? SINTER_OK : st;
 }
 
+static bool
+is_partition_column(const sinter_schema *schema, const char *name)
+{
+    size_t i = 0;
+
+    while (i < schema->partition_key_count && strcmp(schema->partition_keys[i], name) != 0) {
+        i++;
+    }
+    return i < schema->partition_key_count;
+}
+
+static sinter_status
+check_partitions(const sinter_schema *schema, const bool *marks, sinter_error *err)
+{
+    for (size_t i = 0; i < sinter_row_type_count(schema->row_type); i++) {
+        const char *name = sinter_row_type_column_name(schema->row_type, i);
+
+        if (marks[i] && !is_partition_column(schema, name)) {
+            return SINTER__ERR(err, SINTER_E_INVALID, "column \"%.100s\" is no partition column",
+                               name);
+        }
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+bind_predicates(sinter_table_scan *scan, const sinter_schema *schema, sinter_error *err)
+{
+    const sinter_table_scan_options *options = &scan->options;
+    const size_t count = sinter_row_type_count(schema->row_type);
+    sinter__arena *arena = &scan->columns.arena;
+    const sinter__predicate *partitions = NULL;
+    const sinter__predicate *where = NULL;
+
+    if (options->where == NULL && options->partitions == NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(
+        sinter__arena_take(arena, count * sizeof *scan->marks, (void **)&scan->marks, err));
+    memset(scan->marks, 0, count * sizeof *scan->marks);
+    SINTER__CHECK(
+        sinter__arena_take(arena, count * sizeof *scan->tested, (void **)&scan->tested, err));
+    if (options->partitions != NULL) {
+        SINTER__CHECK(
+            sinter__predicate_bind(arena, options->partitions, schema->row_type, &partitions, err));
+        sinter__predicate_mark(partitions, scan->marks);
+        SINTER__CHECK(check_partitions(schema, scan->marks, err));
+    }
+    if (options->where != NULL) {
+        SINTER__CHECK(sinter__predicate_bind(arena, options->where, schema->row_type, &where, err));
+        sinter__predicate_mark(where, scan->marks);
+    }
+    scan->columns.also = scan->marks;
+    return sinter__predicate_both(arena, partitions, where, &scan->predicate, err);
+}
+
+static sinter_status
+read_files(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_error *err)
+{
+    const sinter_table_scan_options *options = &scan->options;
+    sinter__live_files_counters counters = {0};
+    sinter__entry_filter filter = {.schema = scan->columns.schema,
+                                   .partition_keys = scan->columns.partition_keys,
+                                   .predicate = scan->predicate,
+                                   .bucket = options->bucket,
+                                   .level_min = options->has_levels ? options->level_min : 0,
+                                   .level_max =
+                                       options->has_levels ? options->level_max : INT32_MAX};
+    const sinter__bucket_files *buckets = NULL;
+    size_t count = 0;
+
+    if (skips_level_0(scan) && filter.level_min < 1) {
+        filter.level_min = 1;
+    }
+    SINTER__CHECK(
+        sinter__live_files_read_some(scan->table, snapshot, &filter, &scan->files, &counters, err));
+    scan->counters.manifests_read = counters.manifests_read;
+    scan->counters.manifests_skipped = counters.manifests_skipped;
+    buckets = sinter__live_files_buckets(scan->files, &count);
+    for (size_t i = 0; i < count; i++) {
+        scan->counters.files += buckets[i].count;
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+make_pruner(sinter_table_scan *scan, sinter_error *err)
+{
+    const sinter__prune_plan plan = {.table = scan->table,
+                                     .columns = &scan->columns,
+                                     .predicate = scan->predicate,
+                                     .has_unique_keys = scan->table_options.deletion_vectors};
+
+    return scan->predicate == NULL ? SINTER_OK
+                                   : sinter__file_pruner_create(&plan, &scan->pruner, err);
+}
+
 static sinter_status
 open_scan(sinter_table_scan *scan, sinter_error *err)
 {
@@ -131,16 +236,18 @@ open_scan(sinter_table_scan *scan, sinter_error *err)
 
     SINTER__TRY(open_snapshot(scan, &snapshot, &own, &schema, err));
     SINTER__TRY(sinter__table_options_load(schema, &scan->table_options, err));
+    SINTER__TRY(bind_predicates(scan, schema, err));
     SINTER__TRY(sinter__scan_columns_init(&scan->columns, schema, &scan->table_options,
                                           scan->options.columns, scan->options.column_count, err));
     SINTER__TRY(check_table(scan, err));
+    SINTER__TRY(make_pruner(scan, err));
     SINTER__TRY(set_merge_options(scan, err));
     SINTER__TRY(SINTER__NEW(scan->table->env, scan->values, scan->columns.count + 1, err));
     if (snapshot != NULL && snapshot->index_manifest != NULL) {
         SINTER__TRY(read_index(scan, snapshot, err));
     }
     if (snapshot != NULL) {
-        SINTER__TRY(sinter__live_files_read(scan->table, snapshot, &scan->files, err));
+        SINTER__TRY(read_files(scan, snapshot, err));
     }
 out:
     sinter_snapshot_destroy(own);
@@ -172,6 +279,8 @@ sinter_table_scan_open(sinter_table *table, const sinter_table_scan_options *opt
     /* Borrowed for this call only. */
     scan->options.columns = NULL;
     scan->options.snapshot = NULL;
+    scan->options.where = NULL;
+    scan->options.partitions = NULL;
     if (st != SINTER_OK) {
         sinter_table_scan_close(scan);
         return st;
@@ -201,6 +310,7 @@ sinter_table_scan_close(sinter_table_scan *scan)
         const sinter_env *env = scan->table->env;
 
         close_bucket(scan);
+        sinter__file_pruner_destroy(scan->pruner);
         sinter__live_files_destroy(scan->files);
         sinter__index_manifest_fini(&scan->index);
         sinter__scan_columns_fini(&scan->columns);
@@ -233,6 +343,19 @@ open_view(sinter_table_scan *scan, sinter_error *err)
     return sinter_view_open(scan->table->env, &source, &options, &scan->view, err);
 }
 
+/* Leave out files; `pruned` gets what is left, until the next bucket is begun. */
+static sinter_status
+prune(sinter_table_scan *scan, const sinter__bucket_files **files, sinter__bucket_files *pruned,
+      sinter_error *err)
+{
+    if (scan->pruner != NULL) {
+        SINTER__CHECK(sinter__file_pruner_apply(scan->pruner, *files, pruned, err));
+        scan->counters.files_skipped += (*files)->count - pruned->count;
+        *files = pruned;
+    }
+    return SINTER_OK;
+}
+
 /* Open the next bucket; SINTER_END: there is none. */
 static sinter_status
 open_bucket(sinter_table_scan *scan, sinter_error *err)
@@ -245,15 +368,15 @@ open_bucket(sinter_table_scan *scan, sinter_error *err)
     }
     while (scan->next_bucket < count) {
         const sinter__bucket_files *files = &buckets[scan->next_bucket++];
-        const sinter__bucket_request request = {.table = scan->table,
-                                                .options = &scan->table_options,
-                                                .columns = &scan->columns,
-                                                .files = files,
-                                                .index = &scan->index,
-                                                .skips_level_0 = skips_level_0(scan)};
+        sinter__bucket_request request = {.table = scan->table,
+                                          .options = &scan->table_options,
+                                          .columns = &scan->columns,
+                                          .index = &scan->index,
+                                          .skips_level_0 = skips_level_0(scan)};
 
-        if (files->bucket != BUCKET_POSTPONE &&
-            (scan->options.bucket < 0 || files->bucket == scan->options.bucket)) {
+        SINTER__CHECK(prune(scan, &files, &scan->pruned, err));
+        if (files->count > 0) {
+            request.files = files;
             scan->next_file = 0;
             SINTER__CHECK(sinter__bucket_source_create(&request, &scan->source, err));
             return has_key(scan) ? open_view(scan, err) : SINTER_OK;
@@ -325,15 +448,26 @@ next_ranges(sinter_table_scan *scan, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Decode the row at hand if it is wanted. */
 static sinter_status
-decode_row(sinter_table_scan *scan, const sinter_batch *batch, uint32_t row, sinter_error *err)
+decode_row(sinter_table_scan *scan, const sinter_batch *batch, uint32_t row, bool *is_wanted,
+           sinter_error *err)
 {
     const sinter__scan_columns *columns = &scan->columns;
     sinter__slots slots;
 
     SINTER__CHECK(
         sinter__slots_of_row(columns->count, batch->payload_ops->value(batch, row), &slots, err));
-    for (size_t i = 0; i < columns->shown_count; i++) {
+    for (size_t i = 0; scan->predicate != NULL && i < columns->count; i++) {
+        const size_t at = columns->positions[i];
+
+        if (scan->marks[at]) {
+            SINTER__CHECK(
+                sinter__slots_get(&slots, &columns->fields[i].type, i, &scan->tested[at], err));
+        }
+    }
+    *is_wanted = scan->predicate == NULL || sinter__predicate_holds(scan->predicate, scan->tested);
+    for (size_t i = 0; *is_wanted && i < columns->shown_count; i++) {
         SINTER__CHECK(
             sinter__slots_get(&slots, &columns->fields[i].type, i, &scan->values[i], err));
     }
@@ -366,17 +500,27 @@ sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out,
     bool is_found = false;
 
     SINTER__REQUIRE(err, scan != NULL && values_out != NULL);
+    if (scan->options.has_limit && scan->counters.rows == scan->options.limit) {
+        return SINTER_END;
+    }
     while (!is_found) {
         if (scan->range == scan->range_count) {
             SINTER__CHECK(next_ranges(scan, err));
         }
-        is_found = !is_dropped(scan);
-        if (is_found) {
+        if (!is_dropped(scan)) {
+            scan->counters.rows_merged++;
             SINTER__CHECK(decode_row(scan, scan->ranges[scan->range].batch,
-                                     scan->ranges[scan->range].first + scan->row, err));
+                                     scan->ranges[scan->range].first + scan->row, &is_found, err));
         }
         step(scan);
     }
+    scan->counters.rows++;
     *values_out = scan->values;
     return SINTER_OK;
+}
+
+void
+sinter_table_scan_counters_get(const sinter_table_scan *scan, sinter_table_scan_counters *out)
+{
+    sinter__struct_store(out, &scan->counters, sizeof scan->counters);
 }

@@ -159,6 +159,11 @@ sinter__scan_columns_init(sinter__scan_columns *out, const sinter_schema *schema
     SINTER__CHECK(sinter__arena_take(&out->arena, most * sizeof *out->sequences,
                                      (void **)&out->sequences, err));
     SINTER__CHECK(add_shown(out, names, count, err));
+    for (size_t i = 0; out->also != NULL && i < most; i++) {
+        if (out->also[i]) {
+            (void)need(out, i);
+        }
+    }
     SINTER__CHECK(add_keys(out, err));
     SINTER__CHECK(add_sequences(out, options, err));
     out->plan = (sinter__row_plan){.row_type = schema->row_type,

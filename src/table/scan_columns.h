@@ -12,6 +12,7 @@
 /** Columns of rows while they are read: those that are shown come first. */
 typedef struct sinter__scan_columns {
     sinter__arena arena;
+    const bool *also; /* in: marks, for each column of the schema, of others to read; NULL: none */
     const sinter_schema *schema;
     sinter_field *fields;
     size_t *positions; /* in the schema */
@@ -31,8 +32,8 @@ typedef struct sinter__scan_columns {
 /**
  * Find them.
  *
- * @param out    zeroed with `arena.env` set; release with sinter__scan_columns_fini(), after a
- * failure too
+ * @param out    zeroed with `arena.env` (and `also`, borrowed for the call) set; release with
+ * sinter__scan_columns_fini(), after a failure too
  * @param names  `count` columns to show; NULL: all
  * @return       SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a column or sequence field that isn't
  *               there), SINTER_E_UNSUPPORTED (a type that can't be a key)

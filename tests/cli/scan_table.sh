@@ -1,0 +1,82 @@
+. "$(dirname "$0")/lib.sh"
+
+tables=$source_dir/tests/data/tables/oracle
+
+# sorted FILE: lines in the order of their bytes
+sorted() {
+    sort "$@"
+}
+
+# what Paimon reads: the newest snapshot, an older one, a tag, and by time
+s 0 scan "$tables/pk_tags_avro.db/t"
+same "$(sorted <<<"$out")" "$(sorted "$tables/pk_tags_avro.db/expected.jsonl")"
+p=$tables/pk_partitioned_avro.db
+s 0 scan "file:$p/t" --snapshot 1
+same "$(sorted <<<"$out")" "$(sorted "$p/expected-1.jsonl")"
+for tag in "$tables"/pk_tags_avro.db/t/tag/tag-*; do
+    name=${tag##*/tag-}
+    s 0 scan "$tables/pk_tags_avro.db/t" --tag "$name"
+    same "$(sorted <<<"$out")" "$(sorted "$tables/pk_tags_avro.db/expected-tag-$name.jsonl")"
+done
+time_ms=$("$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1]))["timeMillis"])' \
+    "$p/t/snapshot/snapshot-1")
+s 0 scan "$p/t" --timestamp "$time_ms"
+same "$(sorted <<<"$out")" "$(sorted "$p/expected-1.jsonl")"
+text=$("$PYTHON" -c 'import datetime, sys
+print(str(datetime.datetime.fromtimestamp(int(sys.argv[1]) / 1000, datetime.timezone.utc))[:23])' \
+    "$time_ms")
+s 0 scan "$p/t" --timestamp "$text"
+same "$(sorted <<<"$out")" "$(sorted "$p/expected-1.jsonl")"
+
+# which rows and columns
+t=$tables/pk_partitioned_avro.db/t
+s 0 scan "$t" --count
+same "$out" "$(wc -l <"$tables/pk_partitioned_avro.db/expected.jsonl")"
+s 0 scan "$t" --count --json
+has "$out" '"count":'
+s 0 scan "$t" --where "id > 3 and v is not null" --count --verbose
+same "$out" "$(grep -Ec '"id":[4-9].*"v":"' "$tables/pk_partitioned_avro.db/expected.jsonl")"
+has "$err" "manifests read"
+s 0 scan "$t" --partition dt=2024-02-29,region=eu
+same "$(sorted <<<"$out")" "$(grep '"dt":"2024-02-29","region":"eu"' \
+    "$tables/pk_partitioned_avro.db/expected.jsonl" | sort)"
+s 0 scan "$t" --partition dt=2024-02-29,region=eu --partition region=c=d --columns id,region \
+    --where "region in ('eu', 'x')" --limit 2 --format csv
+same "$(head -1 <<<"$out")" "id,region"
+same "$(wc -l <<<"$out")" 3
+hasnt "$out" "c=d"
+s 0 scan "$t" --partition dt=2024-02-29,region=eu --bucket 7 --count
+same "$out" 0
+s 0 scan "$t" --limit 0
+same "$out" ""
+s 0 scan "$t" --limit 1 --format table
+has "$out" region
+s 0 scan "$t" --limit 1 --format tsv --no-header --columns id
+same "$(wc -l <<<"$out")" 1
+
+# what isn't there
+s 4 scan "$tables/pk_tags_avro.db/t" --tag arly
+one_line
+has "$err" "there is no tag 'arly'; did you mean 'early'?"
+s 4 scan "$tables/pk_tags_avro.db/t" --branch main2
+has "$err" "there is no branch 'main2'"
+s 4 scan "$tables/pk_tags_avro.db/t" --snapshot 99
+has "$err" "snapshot-99: there is no snapshot 99"
+s 4 scan "$tables/pk_tags_avro.db/t" --timestamp 5
+has "$err" "no snapshot is as old"
+for wrong in "--where a" "--where nothing=1" "--columns nothing" "--partition id=1" \
+    "--snapshot x" "--timestamp yesterday" "--begin 1" "--kinds" "--format hex" \
+    "--snapshot 1 --tag early"; do
+    # shellcheck disable=SC2086
+    s 2 scan "$tables/pk_tags_avro.db/t" $wrong
+    one_line
+done
+rows 1 5 a >a.csv
+"$SINTER" ingest -q dir a.csv --key id:BIGINT
+s 2 scan dir --where "id = 1"
+has "$err" "--where is for tables; there is no schema/ in dir"
+
+# an older snapshot that is no more
+s 5 scan "$tables/pk_tags_avro.db/t" --snapshot 1
+one_line
+has "$err" "snapshot-1: snapshot 1 is expired; the oldest is 7"
