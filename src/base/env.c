@@ -81,6 +81,18 @@ system_local_hour(void *ctx)
     return localtime_r(&now, &local) == NULL ? -1 : local.tm_hour;
 }
 
+int64_t
+sinter__local_ms(const sinter_env *env)
+{
+    enum { MS_PER_SECOND = 1000 };
+    const int64_t now_ms = sinter__now_ms(env);
+    const time_t now = (time_t)(now_ms / MS_PER_SECOND);
+    struct tm local = {0};
+
+    return localtime_r(&now, &local) == NULL ? now_ms
+                                             : now_ms + (int64_t)local.tm_gmtoff * MS_PER_SECOND;
+}
+
 void
 sinter__env_init(sinter_env *env)
 {

@@ -36,6 +36,10 @@ sinter__cpu_ns(const sinter_env *env)
 int32_t
 sinter__local_hour(const sinter_env *env);
 
+/** The wall clock where the system stands, as if it showed UTC: what Paimon notes of a file. */
+int64_t
+sinter__local_ms(const sinter_env *env);
+
 static inline void
 sinter__sleep_ns(const sinter_env *env, int64_t ns)
 {

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "doc/binary.h"
 #include "doc/text.h"
+#include "table/bucket_output.h"
 #include "table/deletion_file.h"
 
 enum { ARITY_BYTES = 4 };
@@ -25,6 +26,7 @@ struct sinter__bucket_source {
     sinter_datum *values; /* of a key or partition */
     sinter_text text;
     sinter_format format;
+    sinter__bucket_output *output; /* NULL: files are only read */
 };
 
 /* ---- rows of metadata ---- */
@@ -300,6 +302,28 @@ open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_rea
 }
 
 static sinter_status
+open_writer(void *ctx, const sinter_env *env, const char *path, const sinter_write_options *options,
+            sinter_writer **out, sinter_error *err)
+{
+    const sinter__bucket_source *self = ctx;
+
+    return sinter__bucket_output_open(self->output, env, path, options, out, err);
+}
+
+static sinter_status
+begin_writing(sinter__bucket_source *self, sinter_error *err)
+{
+    const sinter__bucket_output_config config = {.plan = self->request.write,
+                                                 .level = self->request.write_level,
+                                                 .first_sequence = self->request.first_sequence};
+
+    SINTER__CHECK(sinter__bucket_output_create(self->arena.env, &config, &self->output, err));
+    self->format.extension = sinter__bucket_output_extension(self->output);
+    self->format.open_writer = open_writer;
+    return SINTER_OK;
+}
+
+static sinter_status
 fill_files(sinter__bucket_source *self, sinter_error *err)
 {
     const sinter__bucket_files *files = self->request.files;
@@ -360,6 +384,9 @@ sinter__bucket_source_create(const sinter__bucket_request *request, sinter__buck
                                    (void **)&self->inputs, err));
     SINTER__TRY(find_dir(self, err));
     SINTER__TRY(fill_files(self, err));
+    if (request->write != NULL) {
+        SINTER__TRY(begin_writing(self, err));
+    }
     *out = self;
     self = NULL;
 out:
@@ -373,6 +400,7 @@ sinter__bucket_source_destroy(sinter__bucket_source *self)
     if (self != NULL) {
         const sinter_env *env = self->arena.env;
 
+        sinter__bucket_output_destroy(self->output);
         for (size_t i = 0; i < self->vector_count; i++) {
             sinter__deletion_vector_destroy(self->vectors[i]);
         }
@@ -393,6 +421,87 @@ const sinter_format *
 sinter__bucket_source_format(const sinter__bucket_source *self)
 {
     return &self->format;
+}
+
+/* ---- new files ---- */
+
+/* A key as metadata has it. */
+static sinter_status
+decode_key(sinter__bucket_source *self, sinter_bytes key, sinter_bytes *out, sinter_error *err)
+{
+    const sinter__scan_columns *columns = self->request.columns;
+    sinter__shape shape = {.count = columns->key_count};
+    sinter_field *fields = NULL;
+    uint8_t *row = NULL;
+    size_t size = 0;
+
+    SINTER__CHECK(sinter__arena_take(&self->arena, (columns->key_count + 1) * sizeof *fields,
+                                     (void **)&fields, err));
+    for (size_t i = 0; i < columns->key_count; i++) {
+        fields[i] = columns->fields[columns->keys[i]];
+    }
+    shape.fields = fields;
+    sinter_text_reset(&self->text);
+    if (columns->key_codec != NULL) {
+        SINTER__CHECK(sinter_key_decode(columns->key_codec, key, &self->text, self->values, err));
+    }
+    SINTER__CHECK(sinter__binary_size(&shape, self->values, &size, err));
+    SINTER__CHECK(sinter__arena_take(&self->arena, ARITY_BYTES + size, (void **)&row, err));
+    memset(row, 0, ARITY_BYTES + size);
+    sinter__put_be32(row, (uint32_t)columns->key_count);
+    sinter__binary_put(&shape, self->values, row + ARITY_BYTES);
+    *out = (sinter_bytes){row, ARITY_BYTES + size};
+    return SINTER_OK;
+}
+
+static sinter_status
+fill_made(sinter__bucket_source *self, const sinter__data_made *known, const sinter_file_meta *made,
+          sinter__data_file *out, sinter_error *err)
+{
+    const char *name = NULL;
+
+    *out = (sinter__data_file){.file_size = (int64_t)made->file_size,
+                               .row_count = (int64_t)made->row_count,
+                               .key_stats = known->key_stats,
+                               .value_stats = known->value_stats.stats,
+                               .min_sequence = made->min_sequence_number,
+                               .max_sequence = made->max_sequence_number,
+                               .schema_id = self->request.write->schema->id,
+                               .level = made->level,
+                               .has = SINTER__FILE_HAS_CREATION_TIME | SINTER__FILE_HAS_SOURCE |
+                                      SINTER__FILE_HAS_DELETE_ROW_COUNT,
+                               .creation_time_ms = made->creation_time_ms,
+                               .delete_row_count = made->delete_row_count,
+                               .source = made->file_source == SINTER_FILE_SOURCE_COMPACT
+                                             ? SINTER__FILE_SOURCE_COMPACT
+                                             : SINTER__FILE_SOURCE_APPEND};
+    if (known->value_stats.has_columns) {
+        out->has |= SINTER__FILE_HAS_VALUE_STATS_COLS;
+        out->value_stats_cols = known->value_stats.columns;
+    }
+    SINTER__CHECK(sinter__arena_strdup(&self->arena, made->file_name, &name, err));
+    out->file_name = (sinter_bytes){(const uint8_t *)name, strlen(name)};
+    SINTER__CHECK(decode_key(self, made->min_key, &out->min_key, err));
+    return decode_key(self, made->max_key, &out->max_key, err);
+}
+
+sinter_status
+sinter__bucket_source_new_file(sinter__bucket_source *self, const sinter_file_meta *made,
+                               sinter__manifest_entry *out, sinter_error *err)
+{
+    const sinter__data_made *known =
+        self->output == NULL ? NULL : sinter__bucket_output_find(self->output, made->file_name);
+
+    *out = (sinter__manifest_entry){.version = SINTER__MANIFEST_VERSION,
+                                    .kind = SINTER__ENTRY_ADD,
+                                    .partition = self->request.files->partition,
+                                    .bucket = self->request.files->bucket,
+                                    .total_buckets = self->request.files->total_buckets};
+    if (known == NULL) {
+        return SINTER__ERR_AT(err, SINTER_E_INVALID, made->file_name, -1,
+                              "the file wasn't made for this bucket");
+    }
+    return fill_made(self, known, made, &out->file, err);
 }
 
 const char *

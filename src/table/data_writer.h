@@ -10,13 +10,12 @@
 /** What is to be known of a finished file besides its sinter_file_stats. */
 typedef struct sinter__data_made {
     const char *path;
-    sinter_bytes min_key; /* rows with their arity in front */
-    sinter_bytes max_key;
+    uint64_t row_count;
     sinter__simple_stats key_stats;
     sinter__stats_result value_stats;
 } sinter__data_made;
 
-/** A file to be made. Borrowed by its writer as long as it lives. */
+/** A file to be made. Copied; what it points to must outlive the writer. */
 typedef struct sinter__data_output {
     const sinter__write_plan *plan;
     int32_t level;
@@ -24,8 +23,7 @@ typedef struct sinter__data_output {
     int64_t first_sequence; /* of the first row, where there is no key: rows are counted from it */
     /** Told of the file before it is published: a failure lets it vanish. The arguments live for
      *  the call. */
-    sinter_status (*made)(void *ctx, const sinter__data_made *made, const sinter_file_stats *stats,
-                          sinter_error *err);
+    sinter_status (*made)(void *ctx, const sinter__data_made *made, sinter_error *err);
     void *made_ctx;
 } sinter__data_output;
 

@@ -54,7 +54,8 @@ typedef struct sinter__stats_collector sinter__stats_collector;
 /**
  * Make one.
  *
- * @param columns  `count` of them; names and types' parts are borrowed
+ * @param columns  `count` of them; names and types' parts are borrowed as long as it, and results,
+ * live
  * @param out      release with sinter__stats_collector_destroy()
  * @return         SINTER_OK, SINTER_E_NOMEM
  */
@@ -83,15 +84,20 @@ typedef struct sinter__stats_result {
     bool has_columns;           /* false: all */
 } sinter__stats_result;
 
+/** What is wanted of them. Borrowed for the call. */
+typedef struct sinter__stats_choice {
+    const size_t *positions; /* of columns, in the order that is wanted */
+    size_t count;
+    bool is_dense; /* columns that nothing is known of are left out, and the others named */
+} sinter__stats_choice;
+
 /**
- * Make statistics.
- *
- * @param is_dense  columns that nothing is known of are left out, and the others named
- * @param arena     gets everything that `out` points to
- * @return          SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (a row of bounds)
+ * Make statistics of some columns. Names in `out` are the collector's; all else is the arena's.
+ * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_TOO_LARGE (a row of bounds)
  */
 sinter_status
-sinter__stats_collector_finish(const sinter__stats_collector *self, bool is_dense,
-                               sinter__arena *arena, sinter__stats_result *out, sinter_error *err);
+sinter__stats_collector_finish(const sinter__stats_collector *self,
+                               const sinter__stats_choice *choice, sinter__arena *arena,
+                               sinter__stats_result *out, sinter_error *err);
 
 #endif

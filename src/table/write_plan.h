@@ -50,7 +50,7 @@ typedef struct sinter__write_plan {
     size_t *keys;        /* positions in the table of the primary key without partition columns */
     size_t key_count;    /* 0: no primary key */
     bool has_key_fields; /* data-file.thin-mode leaves them out */
-    sinter__stats_mode *modes; /* of the table's columns */
+    sinter__stats_mode *modes; /* of the fields */
     bool stats_dense;          /* metadata.stats-dense-store */
     const char *file_prefix;   /* data-file.prefix */
 } sinter__write_plan;
@@ -62,8 +62,7 @@ typedef struct sinter__write_plan {
  *                 failure too
  * @param schema   of the files; must outlive the plan, as `options` must
  * @return         SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (an option's value is none),
- *                 SINTER_E_UNSUPPORTED (an option's value that can't be honoured, or a column's
- *                 type: named)
+ *                 SINTER_E_UNSUPPORTED (an option's value that can't be honoured; both named)
  */
 sinter_status
 sinter__write_plan_init(sinter__write_plan *out, const sinter_schema *schema,

@@ -1,0 +1,290 @@
+#include "table/data_writer.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/fail.h"
+#include "base/load.h"
+#include "doc/binary.h"
+#include "sinter/io.h"
+
+enum {
+    SYSTEM_COLUMNS = 2,
+    LOOK_ROWS = 128 /* appended before the size of the file is looked at again */
+};
+
+typedef struct data_writer {
+    sinter_writer base;
+    const sinter_env *env;
+    sinter__data_output output;
+    const sinter__write_plan *plan;
+    char *path;
+    sinter__row_sink *sink;
+    sinter__stats_collector *collector;
+    sinter_datum *values; /* one per field of the file */
+    sinter__buffer min_key;
+    sinter__buffer max_key;
+    uint64_t rows;
+    uint64_t retracts;
+    int64_t sequence_min;
+    int64_t sequence_max;
+} data_writer;
+
+static void
+data_close(sinter_writer *base)
+{
+    data_writer *self = (data_writer *)base;
+
+    if (self->sink != NULL) {
+        self->sink->close(self->sink);
+    }
+    sinter__stats_collector_destroy(self->collector);
+    sinter__buffer_fini(self->env, &self->min_key);
+    sinter__buffer_fini(self->env, &self->max_key);
+    sinter__free(self->env, self->values);
+    sinter__free(self->env, self->path);
+    sinter__free(self->env, self);
+}
+
+/* ---- rows ---- */
+
+/* The values of the file's own columns; the table's follow them. */
+static void
+set_system(data_writer *self, int64_t sequence, uint8_t kind)
+{
+    const sinter__write_plan *plan = self->plan;
+    sinter_datum *at = self->values;
+
+    for (size_t i = 0; plan->has_key_fields && i < plan->key_count; i++) {
+        *at++ = self->values[plan->system_count + plan->keys[i]];
+    }
+    if (plan->key_count > 0) {
+        at[0] = (sinter_datum){.as.integer = sequence};
+        at[1] = (sinter_datum){.as.integer = kind};
+        at += SYSTEM_COLUMNS;
+    }
+    assert(at == self->values + plan->system_count);
+}
+
+static sinter_status
+append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_error *err)
+{
+    const sinter__write_plan *plan = self->plan;
+    const size_t columns = plan->field_count - plan->system_count;
+    const bool has_key = plan->key_count > 0;
+    const int64_t sequence =
+        has_key ? batch->sequences[row] : self->output.first_sequence + (int64_t)self->rows;
+    sinter__slots slots;
+
+    SINTER__CHECK(
+        sinter__slots_of_row(columns, batch->payload_ops->value(batch, row), &slots, err));
+    for (size_t i = 0; i < columns; i++) {
+        SINTER__CHECK(sinter__slots_get(&slots, &plan->fields[plan->system_count + i].type, i,
+                                        &self->values[plan->system_count + i], err));
+    }
+    set_system(self, sequence, has_key ? batch->kinds[row] : SINTER_KIND_INSERT);
+    SINTER__CHECK(sinter__stats_collector_add(self->collector, self->values, err));
+    SINTER__CHECK(self->sink->append(self->sink, self->values, err));
+    self->retracts += has_key && sinter_kind_is_retract(batch->kinds[row]) ? 1 : 0;
+    self->sequence_min =
+        self->rows == 0 || sequence < self->sequence_min ? sequence : self->sequence_min;
+    self->sequence_max =
+        self->rows == 0 || sequence > self->sequence_max ? sequence : self->sequence_max;
+    self->rows++;
+    return SINTER_OK;
+}
+
+static sinter_status
+keep_key(data_writer *self, sinter__buffer *key, const sinter_batch *batch, uint32_t row,
+         sinter_error *err)
+{
+    const sinter_bytes bytes = sinter_batch_key(batch, row);
+
+    key->size = 0;
+    return bytes.size == 0 ? SINTER_OK
+                           : sinter__buffer_append(self->env, key, bytes.data, bytes.size, err);
+}
+
+/* Append rows of a range until the file is large enough; how many there were. */
+static sinter_status
+append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
+             sinter_error *err)
+{
+    uint32_t taken = 0;
+
+    while (taken < range->count &&
+           (self->rows % LOOK_ROWS != 0 || self->sink->bytes(self->sink) < stop_bytes)) {
+        if (self->rows == 0) {
+            SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
+        }
+        SINTER__CHECK(append_row(self, range->batch, range->first + taken, err));
+        taken++;
+    }
+    *taken_out = taken;
+    return taken == 0 ? SINTER_OK
+                      : keep_key(self, &self->max_key, range->batch, range->first + taken - 1, err);
+}
+
+/* NOLINTBEGIN(readability-function-size): the vtable says which parameters it has */
+static sinter_status
+data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint64_t stop_bytes,
+            size_t *taken_out, uint32_t *taken_rows_out, sinter_error *err)
+{
+    data_writer *self = (data_writer *)base;
+
+    *taken_out = 0;
+    *taken_rows_out = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t taken = 0;
+
+        assert((ranges[i].batch->flags & SINTER_BATCH_STORED) == 0);
+        SINTER__CHECK(append_range(self, &ranges[i], stop_bytes, &taken, err));
+        if (taken < ranges[i].count) {
+            *taken_rows_out = taken;
+            break;
+        }
+        (*taken_out)++;
+    }
+    return SINTER_OK;
+}
+/* NOLINTEND(readability-function-size) */
+
+static uint64_t
+data_size(const sinter_writer *base)
+{
+    const data_writer *self = (const data_writer *)base;
+
+    return self->sink->bytes(self->sink);
+}
+
+/* ---- the end ---- */
+
+static sinter_status
+tell_made(data_writer *self, sinter__arena *arena, sinter_error *err)
+{
+    const sinter__write_plan *plan = self->plan;
+    const size_t columns = plan->field_count - plan->system_count;
+    sinter__data_made made = {.path = self->path, .row_count = self->rows};
+    sinter__stats_result keys;
+    sinter__stats_choice choice = {.count = plan->key_count};
+    size_t *positions = NULL;
+
+    SINTER__CHECK(sinter__arena_take(arena, (columns + plan->key_count + 1) * sizeof *positions,
+                                     (void **)&positions, err));
+    choice.positions = positions;
+    for (size_t i = 0; i < plan->key_count; i++) {
+        positions[i] = plan->has_key_fields ? i : plan->system_count + plan->keys[i];
+    }
+    SINTER__CHECK(sinter__stats_collector_finish(self->collector, &choice, arena, &keys, err));
+    made.key_stats = keys.stats;
+    for (size_t i = 0; i < columns; i++) {
+        positions[i] = plan->system_count + i;
+    }
+    choice.count = columns;
+    choice.is_dense = plan->stats_dense;
+    SINTER__CHECK(
+        sinter__stats_collector_finish(self->collector, &choice, arena, &made.value_stats, err));
+    return self->output.made(self->output.made_ctx, &made, err);
+}
+
+static sinter_status
+data_finish(sinter_writer *base, sinter_file_stats *out, sinter_error *err)
+{
+    data_writer *self = (data_writer *)base;
+    sinter__arena arena = {.env = self->env};
+    sinter_file_stats stats = {
+        .struct_size = (uint32_t)sizeof stats,
+        .row_count = self->rows,
+        .retract_count = self->retracts,
+        .sequence_min = self->sequence_min,
+        .sequence_max = self->sequence_max,
+        .creation_time_ms = sinter__local_ms(self->env),
+        .min_key = {self->min_key.data, self->min_key.size},
+        .max_key = {self->max_key.data, self->max_key.size},
+    };
+    sinter_status st = tell_made(self, &arena, err);
+
+    sinter__arena_fini(&arena);
+    SINTER__CHECK(st);
+    SINTER__CHECK(self->sink->finish(self->sink, &stats.file_size, err));
+    sinter__struct_store(out, &stats, sizeof stats);
+    return SINTER_OK;
+}
+
+static const sinter_writer_ops data_ops = {.struct_size = (uint32_t)sizeof(sinter_writer_ops),
+                                           .append = data_append,
+                                           .size = data_size,
+                                           .finish = data_finish,
+                                           .close = data_close};
+
+/* ---- opening ---- */
+
+static sinter_status
+make_collector(data_writer *self, const sinter__file_form *form, sinter_error *err)
+{
+    static const sinter__stats_source sources[] = {[SINTER__FILE_AVRO] = SINTER__STATS_OF_AVRO,
+                                                   [SINTER__FILE_PARQUET] =
+                                                       SINTER__STATS_OF_PARQUET,
+                                                   [SINTER__FILE_ORC] = SINTER__STATS_OF_ORC};
+    const sinter__write_plan *plan = self->plan;
+    sinter__stats_column *columns = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(SINTER__NEW(self->env, columns, plan->field_count, err));
+    for (size_t i = 0; i < plan->field_count; i++) {
+        const size_t sequence = plan->has_key_fields ? plan->key_count : 0;
+
+        columns[i] = (sinter__stats_column){
+            .name = plan->fields[i].name, .type = plan->fields[i].type, .mode = plan->modes[i]};
+        if (i < plan->system_count && i >= sequence) { /* nobody asks for sequence and kind */
+            columns[i].mode = (sinter__stats_mode){.kind = SINTER__STATS_NONE};
+        }
+    }
+    st = sinter__stats_collector_create(self->env, columns, plan->field_count, sources[form->kind],
+                                        &self->collector, err);
+    sinter__free(self->env, columns);
+    return st;
+}
+
+static sinter_status
+open_parts(data_writer *self, sinter_error *err)
+{
+    const sinter__write_plan *plan = self->plan;
+    const sinter__row_output output = {.path = self->path,
+                                       .fields = plan->fields,
+                                       .count = plan->field_count,
+                                       .form = sinter__write_plan_form(plan, self->output.level),
+                                       .io_flags = self->output.direct ? SINTER_IO_DIRECT : 0};
+
+    SINTER__CHECK(SINTER__NEW(self->env, self->values, plan->field_count, err));
+    SINTER__CHECK(make_collector(self, output.form, err));
+    return output.form->kind == SINTER__FILE_AVRO
+               ? sinter__avro_sink_open(self->env, &output, &self->sink, err)
+               : sinter__columnar_sink_open(self->env, &output, &self->sink, err);
+}
+
+sinter_status
+sinter__data_writer_open(const sinter_env *env, const sinter__data_output *output, const char *path,
+                         sinter_writer **out, sinter_error *err)
+{
+    data_writer *self = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    SINTER__CHECK(SINTER__NEW(env, self, 1, err));
+    self->base.ops = &data_ops;
+    self->env = env;
+    self->output = *output;
+    self->plan = output->plan;
+    SINTER__TRY(sinter__strdup(env, path, &self->path, err));
+    SINTER__TRY(open_parts(self, err));
+    *out = &self->base;
+    self = NULL;
+out:
+    if (self != NULL) {
+        data_close(&self->base);
+    }
+    return st;
+}
