@@ -190,7 +190,7 @@ count_entry(sinter__manifest_meta *meta, const sinter__manifest_entry *entry)
 
 /** A file that is being written. */
 typedef struct writing {
-    sinter__avro_writer *writer;
+    sinter__meta_writer *writer;
     sinter__carried_union carried;
     uint64_t target_bytes;
 } writing;
@@ -203,13 +203,13 @@ write_entries(writing *self, const sinter__manifest_entry *const *entries, size_
         uint8_t *to = NULL;
         const uint8_t *end = NULL;
 
-        SINTER__CHECK(sinter__avro_writer_reserve(
+        SINTER__CHECK(sinter__meta_writer_reserve(
             self->writer, sinter__manifest_entry_room(entries[i], &self->carried), &to, err));
         end = sinter__manifest_entry_put(to, entries[i], &self->carried);
-        SINTER__CHECK(sinter__avro_writer_commit(self->writer, (size_t)(end - to), err));
+        SINTER__CHECK(sinter__meta_writer_commit(self->writer, (size_t)(end - to), err));
         count_entry(meta, entries[i]);
         if ((i + 1) % ROLL_ENTRIES == 0 && self->target_bytes != 0 &&
-            sinter__avro_writer_bytes(self->writer) >= self->target_bytes) {
+            sinter__meta_writer_bytes(self->writer) >= self->target_bytes) {
             break;
         }
     }
@@ -238,10 +238,10 @@ sinter__manifest_write(const sinter_env *env, const sinter__meta_write *how,
     }
     SINTER__TRY(sinter__meta_file_create(env, how, &kind, &self.carried, &self.writer, err));
     SINTER__TRY(write_entries(&self, entries, count, out, err));
-    SINTER__TRY(sinter__avro_writer_finish(self.writer, &bytes, err));
+    SINTER__TRY(sinter__meta_writer_finish(self.writer, &bytes, err));
     out->file_size = (int64_t)bytes;
 out:
-    sinter__avro_writer_close(self.writer);
+    sinter__meta_writer_close(self.writer);
     sinter__carried_union_fini(&self.carried);
     sinter__fail_file(st < 0 ? err : NULL, how->path);
     return st;

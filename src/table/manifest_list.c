@@ -180,7 +180,7 @@ sinter__manifest_list_write(const sinter_env *env, const sinter__meta_write *how
                             sinter_error *err)
 {
     sinter__carried_union carried = {.env = env};
-    sinter__avro_writer *writer = NULL;
+    sinter__meta_writer *writer = NULL;
     sinter_status st = SINTER_OK;
 
     *bytes_out = 0;
@@ -192,13 +192,13 @@ sinter__manifest_list_write(const sinter_env *env, const sinter__meta_write *how
         uint8_t *to = NULL;
         const uint8_t *end = NULL;
 
-        SINTER__TRY(sinter__avro_writer_reserve(writer, room_of(&items[i], &carried), &to, err));
+        SINTER__TRY(sinter__meta_writer_reserve(writer, room_of(&items[i], &carried), &to, err));
         end = put(to, &items[i], &carried);
-        SINTER__TRY(sinter__avro_writer_commit(writer, (size_t)(end - to), err));
+        SINTER__TRY(sinter__meta_writer_commit(writer, (size_t)(end - to), err));
     }
-    SINTER__TRY(sinter__avro_writer_finish(writer, bytes_out, err));
+    SINTER__TRY(sinter__meta_writer_finish(writer, bytes_out, err));
 out:
-    sinter__avro_writer_close(writer);
+    sinter__meta_writer_close(writer);
     sinter__carried_union_fini(&carried);
     sinter__fail_file(st < 0 ? err : NULL, how->path);
     return st;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/avro_reader.h"
+#include "table/columnar_records.h"
 
 enum {
     BLOCK_BYTES_MAX = 256 << 20, /* usual are 64 KB and a record */
@@ -13,7 +14,9 @@ enum {
 struct sinter__meta_file {
     const sinter_env *env;
     const sinter__meta_kind *kind;
-    sinter__avro_reader *reader;
+    char *path;
+    sinter__avro_reader *reader;       /* NULL: ORC or Parquet */
+    sinter__columnar_records *records; /* NULL: Avro */
     sinter__avro_schema *schema;
     sinter__avro_decoder *decoder;
     sinter__cargo cargo; /* of each record: the decoder fills the values */
@@ -36,8 +39,8 @@ sinter_status
 sinter__meta_file_fault(const sinter__meta_file *file, sinter_status st, sinter_error *err)
 {
     if (st < 0) {
-        sinter__fail_file(err, sinter__avro_reader_path(file->reader));
-        if (err != NULL && err->offset < 0) {
+        sinter__fail_file(err, file->path);
+        if (err != NULL && err->offset < 0 && file->reader != NULL) {
             err->offset = (int64_t)file->block.offset;
         }
     }
@@ -60,7 +63,12 @@ next_block(sinter__meta_file *self, sinter_error *err)
         return SINTER__ERR(err, SINTER_E_CORRUPT, "%zu bytes follow the last record of a block",
                            (size_t)(self->cursor.end - self->cursor.at));
     }
-    SINTER__CHECK(sinter__avro_reader_next(self->reader, &self->block, err));
+    if (self->records != NULL) { /* each is a block of its own */
+        SINTER__CHECK(sinter__columnar_records_next(self->records, &self->block.bytes, err));
+        self->block.count = 1;
+    } else {
+        SINTER__CHECK(sinter__avro_reader_next(self->reader, &self->block, err));
+    }
     self->cursor = (sinter__avro_cursor){self->block.bytes.data,
                                          self->block.bytes.data + self->block.bytes.size};
     self->left = self->block.count;
@@ -114,7 +122,11 @@ compile(sinter__meta_file *self, const sinter__meta_read *how, sinter_error *err
     sinter_status st = SINTER_OK;
     int32_t version = 0;
 
-    (void)sinter__avro_reader_meta(self->reader, "avro.schema", &text);
+    if (self->records != NULL) {
+        text = sinter__columnar_records_schema(self->records);
+    } else {
+        (void)sinter__avro_reader_meta(self->reader, "avro.schema", &text);
+    }
     SINTER__CHECK(sinter__avro_schema_parse(self->env, text, &self->schema, err));
     st = sinter__avro_decoder_create(self->env, self->schema, self->kind->shape, &self->decoder,
                                      err);
@@ -157,17 +169,12 @@ open_by_magic(sinter__meta_file *self, const char *path, const sinter__meta_read
     const sinter__avro_reader_options options = {.expected_bytes = how->expected_bytes,
                                                  .block_bytes_max = BLOCK_BYTES_MAX};
     uint8_t magic[MAGIC_BYTES];
-    const char *format = NULL;
 
+    SINTER__CHECK(sinter__strdup(self->env, path, &self->path, err));
     SINTER__CHECK(read_magic(self->env, path, magic, err));
-    if (memcmp(magic, "ORC", 3) == 0) {
-        format = "ORC";
-    } else if (memcmp(magic, "PAR1", MAGIC_BYTES) == 0) {
-        format = "Parquet";
-    }
-    if (format != NULL) {
-        return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, path, 0, "a %s in %s can't be read yet",
-                              self->kind->what, format);
+    if (memcmp(magic, "ORC", 3) == 0 || memcmp(magic, "PAR1", MAGIC_BYTES) == 0) {
+        return sinter__columnar_records_open(self->env, path, how->expected_bytes, &self->records,
+                                             err);
     }
     return sinter__avro_reader_open(self->env, path, &options, &self->reader, err);
 }
@@ -224,6 +231,8 @@ sinter__meta_file_close(sinter__meta_file *file)
         sinter__avro_decoder_destroy(file->decoder);
         sinter__avro_schema_destroy(file->schema);
         sinter__avro_reader_close(file->reader);
+        sinter__columnar_records_close(file->records);
+        sinter__free(file->env, file->path);
         sinter__free(file->env, file);
     }
 }
@@ -289,16 +298,18 @@ make_schema(const sinter_env *env, const sinter__meta_kind *kind,
 sinter_status
 sinter__meta_file_create(const sinter_env *env, const sinter__meta_write *how,
                          const sinter__meta_kind *kind, const sinter__carried_union *carried,
-                         sinter__avro_writer **out, sinter_error *err)
+                         sinter__meta_writer **out, sinter_error *err)
 {
     char *schema = NULL;
     sinter_status st = SINTER_OK;
 
     *out = NULL;
     SINTER__TRY(make_schema(env, kind, carried, &schema, err));
-    SINTER__TRY(sinter__avro_writer_open(
-        env, how->path, &(const sinter__avro_writer_options){.schema = schema, .codec = how->codec},
-        out, err));
+    SINTER__TRY(sinter__meta_writer_open(env, how->path,
+                                         &(const sinter__meta_writer_options){.format = how->format,
+                                                                              .schema = schema,
+                                                                              .codec = how->codec},
+                                         out, err));
 out:
     sinter__free(env, schema);
     return st;

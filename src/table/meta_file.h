@@ -1,15 +1,15 @@
 /*
  * Files of metadata: manifests, manifest lists and index manifests, as records of one shape.
  *
- * What a file is made of is seen at its first bytes: Avro is read here; ORC and Parquet, which
- * `manifest.format` may also name, are refused by name until the columnar library reads them. The
- * version that each record begins with must be the one that is known.
+ * What a file is made of is seen at its first bytes: Avro, or ORC and Parquet, which
+ * `manifest.format` may also name and whose records become Avro ones first (columnar_records.h).
+ * The version that each record begins with must be the one that is known.
  */
 #ifndef SINTER_TABLE_META_FILE_H
 #define SINTER_TABLE_META_FILE_H
 
-#include "format/avro_writer.h"
 #include "table/carried.h"
+#include "table/meta_writer.h"
 
 /** A kind of file. Its records begin with an int32_t, their version. */
 typedef struct sinter__meta_kind {
@@ -38,8 +38,8 @@ typedef struct sinter__meta_file sinter__meta_file;
  * @param how  NULL: defaults
  * @param out  release with sinter__meta_file_close()
  * @return     SINTER_OK; as of sinter__avro_reader_open(), sinter__avro_schema_parse() and
- *             sinter__avro_decoder_create(), with the file's name; SINTER_E_UNSUPPORTED: ORC,
- *             Parquet, another version
+ *             sinter__avro_decoder_create() or sinter__columnar_records_open(), with the file's
+ *             name; SINTER_E_UNSUPPORTED: another version
  */
 sinter_status
 sinter__meta_file_open(const sinter_env *env, const char *path, const sinter__meta_kind *kind,
@@ -69,6 +69,7 @@ sinter__meta_file_close(sinter__meta_file *file);
 /** Where and how to write. */
 typedef struct sinter__meta_write {
     const char *path;
+    sinter__meta_format format; /* zero: Avro */
     sinter__avro_codec_choice codec;
     uint64_t target_bytes; /* a file that has as many ends, looked at every 1000 records; 0: none */
 } sinter__meta_write;
@@ -83,12 +84,12 @@ sinter__meta_codec(const char *name, int level, sinter__avro_codec_choice *out, 
 
 /**
  * Begin a file with the kind's schema and the fields that its records carry.
- * @return as of sinter__avro_writer_open(); SINTER_E_UNSUPPORTED: the carried fields don't go
+ * @return as of sinter__meta_writer_open(); SINTER_E_UNSUPPORTED: the carried fields don't go
  *         together
  */
 sinter_status
 sinter__meta_file_create(const sinter_env *env, const sinter__meta_write *how,
                          const sinter__meta_kind *kind, const sinter__carried_union *carried,
-                         sinter__avro_writer **out, sinter_error *err);
+                         sinter__meta_writer **out, sinter_error *err);
 
 #endif

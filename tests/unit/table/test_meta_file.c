@@ -29,11 +29,24 @@ Test(table_meta_file, what_a_file_is_made_of_is_seen_at_its_first_bytes)
 {
     static const char none[] = "no Avro container: it doesn't begin with \"Obj\" 1";
 
-    refused("ORC\0more", 8, SINTER_E_UNSUPPORTED, "a manifest in ORC can't be read yet");
-    refused("PAR1more", 8, SINTER_E_UNSUPPORTED, "a manifest in Parquet can't be read yet");
     refused("PAR2more", 8, SINTER_E_CORRUPT, none);
     refused("OR", 2, SINTER_E_CORRUPT, none);
     refused("", 0, SINTER_E_CORRUPT, none);
+}
+
+Test(table_meta_file, formats_go_by_their_names)
+{
+    sinter__meta_format format = SINTER__META_AVRO;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    cr_assert_eq(sinter__meta_format_find("orc", &format, NULL), SINTER_OK);
+    cr_expect_eq(format, SINTER__META_ORC);
+    cr_assert_eq(sinter__meta_format_find("parquet", &format, NULL), SINTER_OK);
+    cr_expect_eq(format, SINTER__META_PARQUET);
+    cr_assert_eq(sinter__meta_format_find("avro", &format, NULL), SINTER_OK);
+    cr_expect_eq(format, SINTER__META_AVRO);
+    cr_expect_eq(sinter__meta_format_find("csv", &format, &err), SINTER_E_UNSUPPORTED);
+    cr_expect_not_null(strstr(err.text, "csv"), "%s", err.text);
 }
 
 Test(table_meta_file, a_file_that_is_not_there_is_told_so)
