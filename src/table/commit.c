@@ -79,6 +79,7 @@ read_schema(work *w, sinter_error *err)
     sinter__partitions_fini(&w->partitions);
     w->partitions = (sinter__partitions){.arena.env = w->table->env};
     SINTER__CHECK(sinter__partitions_init(&w->partitions, schema, &w->table_options, err));
+    w->meta.format = w->options.format;
     w->meta.codec = w->options.codec;
     w->meta.target_bytes = w->options.manifests.target_bytes;
     w->conflicts.schema = schema;

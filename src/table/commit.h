@@ -58,7 +58,7 @@ typedef struct sinter__commit_outcome {
 /**
  * Commit. Reads the newest schema first. A commit without changes makes a snapshot as well.
  *
- * Options of the newest schema: `manifest.format` (avro alone), `manifest.compression`,
+ * Options of the newest schema: `manifest.format` (avro, orc, parquet), `manifest.compression`,
  * `manifest.target-file-size`, `manifest.full-compaction-threshold-size`,
  * `manifest.merge-min-count`, `commit.max-retries`, `commit.min-retry-wait`,
  * `commit.max-retry-wait`, `commit.timeout`, `commit.strict-mode.last-safe-snapshot`,

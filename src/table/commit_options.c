@@ -67,10 +67,8 @@ load_format(const sinter_schema *schema, sinter__commit_options *out, sinter_err
     const char *codec = sinter_schema_option(schema, "manifest.compression");
     int64_t level = 1;
 
-    if (format != NULL && strcmp(format, "avro") != 0) {
-        return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
-                           "option manifest.format: manifests can be written as avro, not as %.60s",
-                           format);
+    if (format != NULL) {
+        SINTER__CHECK(sinter__meta_format_find(format, &out->format, err));
     }
     SINTER__CHECK(sinter__option_count(schema, "file.compression.zstd-level", 1, &level, err));
     if (codec != NULL && strcmp(codec, "none") == 0) {

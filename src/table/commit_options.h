@@ -8,6 +8,7 @@
 
 /** Options with their values or defaults. */
 typedef struct sinter__commit_options {
+    sinter__meta_format format;      /* manifest.format */
     sinter__avro_codec_choice codec; /* manifest.compression */
     sinter__manifest_limits manifests;
     int64_t max_retries;

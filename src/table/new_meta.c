@@ -75,7 +75,8 @@ sinter__new_meta_manifests(sinter__new_meta *self, const sinter__manifest_entry 
     while (done < count) {
         sinter__new_file file;
         sinter__manifest_meta meta;
-        sinter__meta_write how = {.codec = self->codec, .target_bytes = self->target_bytes};
+        sinter__meta_write how = {
+            .format = self->format, .codec = self->codec, .target_bytes = self->target_bytes};
         size_t written = 0;
 
         SINTER__CHECK(name_file(self, "manifest", &self->manifests, &file, err));
@@ -95,7 +96,7 @@ sinter_status
 sinter__new_meta_list(sinter__new_meta *self, const sinter__manifest_meta *items, size_t count,
                       sinter_list_file *out, sinter_error *err)
 {
-    sinter__meta_write how = {.codec = self->codec};
+    sinter__meta_write how = {.format = self->format, .codec = self->codec};
     sinter__new_file file;
     uint64_t bytes = 0;
 
@@ -110,7 +111,7 @@ sinter_status
 sinter__new_meta_index(sinter__new_meta *self, const sinter__index_entry *const *entries,
                        size_t count, const char **name_out, sinter_error *err)
 {
-    sinter__meta_write how = {.codec = self->codec};
+    sinter__meta_write how = {.format = self->format, .codec = self->codec};
     sinter__new_file file;
     uint64_t bytes = 0;
 

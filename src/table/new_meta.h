@@ -26,6 +26,7 @@ typedef struct sinter__new_meta {
     sinter__arena arena; /* of all names, until the end */
     const sinter_table *table;
     sinter__partitions *partitions; /* of the table; borrowed */
+    sinter__meta_format format;
     sinter__avro_codec_choice codec;
     uint64_t target_bytes; /* of a manifest; 0: no limit */
     char uuid[SINTER__UUID_CHARS + 1];
