@@ -1,0 +1,233 @@
+#include "table/write_plan.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format/columnar_abi.h"
+#include "place.h"
+#include "sinter/table.h"
+#include "support/fault_alloc.h"
+
+/** A table of columns p INT NOT NULL, k INT NOT NULL, v STRING, partitioned by p. */
+typedef struct bed {
+    place place;
+    sinter_table *table;
+    sinter__table_options options;
+    sinter__write_plan plan;
+    sinter_error err;
+    sinter_status status;
+} bed;
+
+/* Make the plan of a table with these options, as JSON members. */
+static void
+open_bed(bed *b, const char *keys, const char *options)
+{
+    const sinter_table_config config = {.struct_size = (uint32_t)sizeof config, .path = "t"};
+    char text[1024];
+
+    memset(b, 0, sizeof *b);
+    place_init(&b->place, NULL);
+    (void)snprintf(text, sizeof text,
+                   "{\"version\":3,\"id\":0,\"fields\":["
+                   "{\"id\":0,\"name\":\"p\",\"type\":\"INT NOT NULL\"},"
+                   "{\"id\":3,\"name\":\"k\",\"type\":\"INT NOT NULL\"},"
+                   "{\"id\":4,\"name\":\"v\",\"type\":\"STRING\"}],"
+                   "\"highestFieldId\":4,\"partitionKeys\":[\"p\"],\"primaryKeys\":[%s],"
+                   "\"options\":{%s},\"timeMillis\":0}",
+                   keys, options);
+    place_write(&b->place, "t/schema/schema-0", text);
+    cr_assert_eq(sinter_table_open(&b->place.env, &config, &b->table, NULL), SINTER_OK);
+    cr_assert_eq(sinter__table_options_load(sinter_table_schema(b->table), &b->options, NULL),
+                 SINTER_OK);
+    b->plan.arena.env = &b->place.env;
+    b->err = (sinter_error)SINTER_ERROR_INIT;
+    b->status =
+        sinter__write_plan_init(&b->plan, sinter_table_schema(b->table), &b->options, &b->err);
+}
+
+static void
+close_bed(bed *b)
+{
+    sinter__write_plan_fini(&b->plan);
+    sinter_table_close(b->table);
+    place_fini(&b->place);
+}
+
+static const char keys[] = "\"p\",\"k\"";
+
+Test(table_write_plan, files_have_key_sequence_kind_and_all_columns)
+{
+    static const struct {
+        const char *name;
+        int64_t id;
+        bool nullable;
+    } fields[] = {{"_KEY_k", 1073741826, false},
+                  {"_SEQUENCE_NUMBER", 2147483646, false},
+                  {"_VALUE_KIND", 2147483645, false},
+                  {"p", 0, false},
+                  {"k", 3, false},
+                  {"v", 4, true}};
+    bed b;
+
+    open_bed(&b, keys, "");
+    cr_assert_eq(b.status, SINTER_OK, "%s", b.err.text);
+    cr_assert_eq(b.plan.field_count, 6);
+    cr_expect_eq(b.plan.system_count, 3);
+    for (size_t i = 0; i < b.plan.field_count; i++) {
+        cr_expect_str_eq(b.plan.fields[i].name, fields[i].name);
+        cr_expect_eq(b.plan.fields[i].id, fields[i].id);
+        cr_expect_eq(b.plan.fields[i].type.nullable, fields[i].nullable);
+    }
+    close_bed(&b);
+    open_bed(&b, "", "");
+    cr_expect_eq(b.plan.field_count, 3, "tables without key have their columns only");
+    close_bed(&b);
+    open_bed(&b, keys, "\"data-file.thin-mode\":\"true\"");
+    cr_expect_eq(b.plan.field_count, 5);
+    cr_expect_str_eq(b.plan.fields[0].name, "_SEQUENCE_NUMBER");
+    close_bed(&b);
+}
+
+Test(table_write_plan, levels_have_formats_and_codecs_of_their_own)
+{
+    const sinter__file_form *form = NULL;
+    bed b;
+
+    open_bed(&b, keys,
+             "\"file.format.per.level\":\"0:avro,5:orc\","
+             "\"file.compression.per.level\":\"0:snappy, 3:none\","
+             "\"file.suffix.include.compression\":\"true\","
+             "\"file.block-size\":\"32 mb\"");
+    cr_assert_eq(b.status, SINTER_OK, "%s", b.err.text);
+    form = sinter__write_plan_form(&b.plan, 0);
+    cr_expect_eq(form->kind, SINTER__FILE_AVRO);
+    cr_expect_eq(form->codec, SINTER__AVRO_CODEC_SNAPPY);
+    cr_expect_str_eq(form->extension, ".snappy.avro");
+    form = sinter__write_plan_form(&b.plan, 1);
+    cr_expect_str_eq(form->extension, ".zstd.parquet");
+    cr_expect_eq(form->codec, SINTER__COLUMNAR_ZSTD);
+    cr_expect_eq(form->codec_level, 1);
+    cr_expect_eq(form->group_bytes, 32 << 20);
+    cr_expect_str_eq(sinter__write_plan_form(&b.plan, 3)->extension, ".none.parquet");
+    form = sinter__write_plan_form(&b.plan, 5);
+    cr_expect_eq(form->kind, SINTER__FILE_ORC);
+    cr_expect_str_eq(form->extension, ".zstd.orc");
+    close_bed(&b);
+}
+
+Test(table_write_plan, options_of_the_formats_are_honoured)
+{
+    bed b;
+
+    open_bed(&b, "",
+             "\"file.compression.zstd-level\":\"9\",\"parquet.page.size\":\"4096\","
+             "\"parquet.block.size\":\"1048576\",\"parquet.enable.dictionary\":\"false\"");
+    cr_assert_eq(b.status, SINTER_OK, "%s", b.err.text);
+    cr_expect_eq(b.plan.form.codec_level, 9);
+    cr_expect_eq(b.plan.form.page_bytes, 4096);
+    cr_expect_eq(b.plan.form.group_bytes, 1 << 20);
+    cr_expect(b.plan.form.no_dictionary);
+    cr_expect_str_eq(b.plan.form.extension, ".parquet");
+    close_bed(&b);
+}
+
+Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
+{
+    static const struct {
+        const char *key;
+        const char *value;
+        const char *other; /* option that goes with it */
+        sinter_status status;
+    } wrong[] = {
+        {"file.format", "csv", "", SINTER_E_UNSUPPORTED},
+        {"file.format.per.level", "0:csv", "", SINTER_E_UNSUPPORTED},
+        {"file.compression", "lzo", "", SINTER_E_UNSUPPORTED},
+        {"file.compression.per.level", "2:brotli", "", SINTER_E_UNSUPPORTED},
+        {"file.compression.per.level", "2=none", "", SINTER_E_INVALID},
+        {"file.compression.zstd-level", "7", ",\"file.format\":\"orc\"", SINTER_E_UNSUPPORTED},
+        {"file.compression.zstd-level", "none", "", SINTER_E_INVALID},
+        {"file.compression.zstd-level", "99", "", SINTER_E_INVALID},
+        {"parquet.writer.version", "PARQUET_2_0", "", SINTER_E_UNSUPPORTED},
+        {"parquet.bloom.filter.enabled", "true", "", SINTER_E_UNSUPPORTED},
+        {"orc.bloom.filter.columns", "v", ",\"file.format\":\"orc\"", SINTER_E_UNSUPPORTED},
+        {"file-index.bloom-filter.columns", "v", "", SINTER_E_UNSUPPORTED},
+        {"row-tracking.enabled", "true", "", SINTER_E_UNSUPPORTED},
+        {"file.block-size", "many", "", SINTER_E_INVALID},
+        {"metadata.stats-mode", "some", "", SINTER_E_INVALID},
+        {"fields.v.stats-mode", "truncate(x)", "", SINTER_E_INVALID}};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *colon = strchr(wrong[i].value, ':');
+        const char *named = colon == NULL ? wrong[i].value : colon + 1;
+        char options[256];
+        bed b;
+
+        (void)snprintf(options, sizeof options, "\"%s\":\"%s\"%s", wrong[i].key, wrong[i].value,
+                       wrong[i].other);
+        open_bed(&b, keys, options);
+        cr_expect_eq(b.status, wrong[i].status, "%s: %s", options, b.err.text);
+        cr_expect_not_null(strstr(b.err.text, wrong[i].key), "%s", b.err.text);
+        cr_expect_not_null(strstr(b.err.text, named), "%s", b.err.text);
+        close_bed(&b);
+    }
+}
+
+static void
+expect_modes(const char *options, const char *expected)
+{
+    static const char letters[] = "-ctf";
+    char found[64] = "";
+    bed b;
+
+    open_bed(&b, keys, options);
+    cr_assert_eq(b.status, SINTER_OK, "%s: %s", options, b.err.text);
+    for (size_t i = 0; i < b.plan.field_count; i++) {
+        const sinter__stats_mode *mode = &b.plan.modes[i];
+        char text[8];
+
+        (void)snprintf(text, sizeof text, "%c%.3u", letters[mode->kind], mode->length % 1000);
+        (void)strcat(found, text);
+    }
+    cr_expect_str_eq(found, expected, "%s", options);
+    close_bed(&b);
+}
+
+Test(table_write_plan, statistics_are_kept_as_options_say)
+{
+    expect_modes("", "t128t128t128t016t016t016");
+    expect_modes("\"metadata.stats-mode\":\"none\",\"fields.v.stats-mode\":\"counts\"",
+                 "t128t128t128-000-000c000");
+    expect_modes("\"metadata.stats-mode\":\"full\"", "t128t128t128f000f000f000");
+    /* The fields that a file has of its own count, too. */
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"4\"", "t128t128t128t016-000-000");
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"0\"", "t128t128t128-000-000-000");
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"3\",\"fields.v.stats-mode\":\"full\"",
+                 "t128t128t128-000-000f000");
+    /* Where a file has no keys of its own, those of the table serve. */
+    expect_modes("\"data-file.thin-mode\":\"true\"", "t128t128t016t128t016");
+    expect_modes("\"data-file.thin-mode\":\"true\",\"metadata.stats-keep-first-n-columns\":\"3\"",
+                 "t128t128t016-000-000");
+}
+
+Test(table_write_plan, every_allocation_may_fail)
+{
+    sinter_status st = SINTER_E_NOMEM;
+    bed b;
+
+    open_bed(&b, keys, "\"file.compression.per.level\":\"0:lz4\"");
+    cr_assert_eq(b.status, SINTER_OK);
+    for (uint64_t n = 0; st != SINTER_OK; n++) {
+        sinter__write_plan plan = {.schema = NULL};
+        fault_alloc fault;
+
+        fault_alloc_init(&fault, n);
+        plan.arena.env = &fault.env;
+        st = sinter__write_plan_init(&plan, sinter_table_schema(b.table), &b.options, NULL);
+        cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM, "%d", (int)st);
+        sinter__write_plan_fini(&plan);
+        cr_assert_eq(fault.live, 0);
+        cr_assert_lt(n, 1000);
+    }
+    close_bed(&b);
+}
