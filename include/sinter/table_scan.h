@@ -49,7 +49,8 @@ typedef struct sinter_table_scan sinter_table_scan;
 
 /**
  * Begin to read. Rows have the columns of the newest schema when the newest snapshot is read, else
- * of the snapshot's.
+ * of the snapshot's. With the option scan.fallback-branch, partitions that the main branch lacks
+ * come from that branch, as it was at the snapshot's time.
  *
  * @param table    borrowed until close
  * @param options  NULL: everything

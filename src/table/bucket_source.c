@@ -156,19 +156,40 @@ fill_meta(sinter__bucket_source *self, const sinter__manifest_entry *entry, sint
     return encode_key(self, file->max_key, &out->max_key, err);
 }
 
+/* Files of compactions in tables that track rows list all columns, and those of the tracking. */
+static bool
+has_all_columns(const sinter__bytes_list *names, const sinter_row_type *row_type)
+{
+    for (size_t i = 0; i < sinter_row_type_count(row_type); i++) {
+        const char *name = sinter_row_type_column_name(row_type, i);
+        size_t at = 0;
+
+        while (at < names->count &&
+               (names->items[at].size != strlen(name) ||
+                memcmp(names->items[at].data, name, names->items[at].size) != 0)) {
+            at++;
+        }
+        if (at == names->count) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static sinter_status
 fill_input(sinter__bucket_source *self, const sinter__manifest_entry *entry, const char *path,
            sinter__data_input *out, sinter_error *err)
 {
     const sinter_schema *schema = NULL;
 
-    if ((entry->file.has & SINTER__FILE_HAS_WRITE_COLS) != 0) {
+    SINTER__CHECK(
+        sinter_table_schema_get(self->request.table, entry->file.schema_id, &schema, err));
+    if ((entry->file.has & SINTER__FILE_HAS_WRITE_COLS) != 0 &&
+        !has_all_columns(&entry->file.write_cols, schema->row_type)) {
         return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, path, -1,
                               "the file has some of the columns only (data evolution), which this "
                               "version can't read");
     }
-    SINTER__CHECK(
-        sinter_table_schema_get(self->request.table, entry->file.schema_id, &schema, err));
     *out = (sinter__data_input){.path = path, .row_type = schema->row_type};
     return SINTER_OK;
 }

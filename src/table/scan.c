@@ -2,9 +2,11 @@
  * What a batch read of a snapshot returns: bucket after bucket, each merged by its keys.
  */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/load.h"
 #include "doc/binary.h"
@@ -30,6 +32,11 @@ struct sinter_table_scan {
     sinter__live_files *files;
     sinter__index_manifest index;
     size_t next_bucket;
+    /* scan.fallback-branch: partitions that the main branch doesn't have come from another one. */
+    sinter_table *branch;
+    sinter_table_scan *fallback;
+    const sinter_bytes *covered; /* of a fallback: partitions that it leaves out, ascending */
+    size_t covered_count;
     /* The current bucket. */
     sinter__bucket_files pruned; /* with `pruner` */
     sinter__bucket_source *source;
@@ -214,6 +221,137 @@ read_files(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_erro
     return SINTER_OK;
 }
 
+static int
+compare_partitions(const void *a, const void *b)
+{
+    return sinter__key_compare(*(const sinter_bytes *)a, *(const sinter_bytes *)b);
+}
+
+/* Tell the fallback which partitions the main branch has, whatever is wanted of them. */
+static sinter_status
+cover_partitions(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_error *err)
+{
+    const sinter__entry_filter filter = {.schema = scan->columns.schema,
+                                         .partition_keys = scan->columns.partition_keys,
+                                         .bucket = -1,
+                                         .level_min = skips_level_0(scan) ? 1 : 0,
+                                         .level_max = INT32_MAX};
+    sinter__live_files_counters counters = {0};
+    sinter__live_files *files = NULL;
+    const sinter__bucket_files *buckets = NULL;
+    sinter_bytes *covered = NULL;
+    size_t count = 0;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(
+        sinter__live_files_read_some(scan->table, snapshot, &filter, &files, &counters, err));
+    buckets = sinter__live_files_buckets(files, &count);
+    SINTER__TRY(sinter__arena_take(&scan->columns.arena, (count + 1) * sizeof *covered,
+                                   (void **)&covered, err));
+    for (size_t i = 0; i < count; i++) {
+        SINTER__TRY(
+            sinter__arena_copy(&scan->columns.arena, buckets[i].partition, &covered[i], err));
+    }
+    if (count > 1) {
+        qsort(covered, count, sizeof *covered, compare_partitions);
+    }
+    scan->fallback->covered = covered;
+    scan->fallback->covered_count = count;
+out:
+    sinter__live_files_destroy(files);
+    return st;
+}
+
+/* Columns of the branch have the types of the main one's, but for NOT NULL. */
+static sinter_status
+check_fallback_columns(const sinter_table_scan *scan, sinter_error *err)
+{
+    for (size_t i = 0; i < sinter_row_type_count(scan->columns.shown); i++) {
+        sinter_type ours = *sinter_row_type_column_type(scan->columns.shown, i);
+        sinter_type theirs = *sinter_row_type_column_type(scan->fallback->columns.shown, i);
+        char our_text[SINTER_TYPE_TEXT_MAX];
+        char their_text[SINTER_TYPE_TEXT_MAX];
+
+        ours.nullable = theirs.nullable = true;
+        sinter_type_print(&ours, our_text);
+        sinter_type_print(&theirs, their_text);
+        if (strcmp(our_text, their_text) != 0) {
+            return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                               "scan.fallback-branch: column %.100s is %s there, not %s",
+                               sinter_row_type_column_name(scan->columns.shown, i), their_text,
+                               our_text);
+        }
+    }
+    return SINTER_OK;
+}
+
+/* The branch's snapshot at the time of one of the main branch, or its first; SINTER_END: it has
+ * neither. */
+static sinter_status
+find_fallback_snapshot(sinter_table_scan *scan, const sinter_snapshot *main, sinter_snapshot **out,
+                       sinter_error *err)
+{
+    sinter_error detail = SINTER_ERROR_INIT;
+    sinter_status st = sinter_table_snapshot_at(scan->branch, main->time_ms, out, &detail);
+
+    if (st == SINTER_E_NOT_FOUND) {
+        st = sinter_table_snapshot_get(scan->branch, 1, out, &detail);
+    }
+    if (st == SINTER_E_NOT_FOUND || st == SINTER_E_EXPIRED) {
+        return SINTER_END;
+    }
+    if (st != SINTER_OK && err != NULL) {
+        *err = detail;
+    }
+    return st;
+}
+
+static sinter_status
+open_fallback_scan(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_error *err)
+{
+    sinter_table_scan_options options = scan->options;
+    const size_t count = sinter_row_type_count(scan->columns.shown);
+    const char **names = NULL;
+
+    options.snapshot = snapshot;
+    options.has_limit = false;
+    SINTER__CHECK(sinter__arena_take(&scan->columns.arena, (count + 1) * sizeof *names,
+                                     (void **)&names, err));
+    for (size_t i = 0; i < count; i++) {
+        names[i] = sinter_row_type_column_name(scan->columns.shown, i);
+    }
+    options.columns = names;
+    options.column_count = count;
+    SINTER__CHECK(sinter_table_scan_open(scan->branch, &options, &scan->fallback, err));
+    return check_fallback_columns(scan, err);
+}
+
+static sinter_status
+open_fallback(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_error *err)
+{
+    const sinter_table_config config = {
+        .struct_size = (uint32_t)sizeof config,
+        .path = scan->table->root,
+        .branch = sinter_schema_option(sinter_table_schema(scan->table), "scan.fallback-branch")};
+    sinter_snapshot *at = NULL;
+    sinter_status st = SINTER_OK;
+
+    if (config.branch == NULL || scan->table->branch != NULL) {
+        return SINTER_OK;
+    }
+    SINTER__TRY(sinter_table_open(scan->table->env, &config, &scan->branch, err));
+    if (scan->options.snapshot != NULL) {
+        SINTER__TRY(find_fallback_snapshot(scan, scan->options.snapshot, &at, err));
+    }
+    SINTER__TRY(open_fallback_scan(scan, at, err));
+    if (snapshot != NULL) {
+        SINTER__TRY(cover_partitions(scan, snapshot, err));
+    }
+out:
+    sinter_snapshot_destroy(at);
+    return st == SINTER_END ? SINTER_OK : st;
+}
+
 static sinter_status
 make_pruner(sinter_table_scan *scan, sinter_error *err)
 {
@@ -249,6 +387,7 @@ open_scan(sinter_table_scan *scan, sinter_error *err)
     if (snapshot != NULL) {
         SINTER__TRY(read_files(scan, snapshot, err));
     }
+    SINTER__TRY(open_fallback(scan, snapshot, err));
 out:
     sinter_snapshot_destroy(own);
     return st;
@@ -310,6 +449,8 @@ sinter_table_scan_close(sinter_table_scan *scan)
         const sinter_env *env = scan->table->env;
 
         close_bucket(scan);
+        sinter_table_scan_close(scan->fallback);
+        sinter_table_close(scan->branch);
         sinter__file_pruner_destroy(scan->pruner);
         sinter__live_files_destroy(scan->files);
         sinter__index_manifest_fini(&scan->index);
@@ -356,6 +497,13 @@ prune(sinter_table_scan *scan, const sinter__bucket_files **files, sinter__bucke
     return SINTER_OK;
 }
 
+static bool
+is_covered(const sinter_table_scan *scan, const sinter__bucket_files *files)
+{
+    return scan->covered_count > 0 && bsearch(&files->partition, scan->covered, scan->covered_count,
+                                              sizeof *scan->covered, compare_partitions) != NULL;
+}
+
 /* Open the next bucket; SINTER_END: there is none. */
 static sinter_status
 open_bucket(sinter_table_scan *scan, sinter_error *err)
@@ -374,6 +522,9 @@ open_bucket(sinter_table_scan *scan, sinter_error *err)
                                           .index = &scan->index,
                                           .skips_level_0 = skips_level_0(scan)};
 
+        if (is_covered(scan, files)) {
+            continue;
+        }
         SINTER__CHECK(prune(scan, &files, &scan->pruned, err));
         if (files->count > 0) {
             request.files = files;
@@ -494,10 +645,19 @@ step(sinter_table_scan *scan)
     }
 }
 
+static sinter_status
+next_fallback(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err)
+{
+    SINTER__CHECK(sinter_table_scan_next(scan->fallback, values_out, err));
+    scan->counters.rows++;
+    return SINTER_OK;
+}
+
 sinter_status
 sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err)
 {
     bool is_found = false;
+    sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, scan != NULL && values_out != NULL);
     if (scan->options.has_limit && scan->counters.rows == scan->options.limit) {
@@ -505,7 +665,11 @@ sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out,
     }
     while (!is_found) {
         if (scan->range == scan->range_count) {
-            SINTER__CHECK(next_ranges(scan, err));
+            st = next_ranges(scan, err);
+            if (st == SINTER_END && scan->fallback != NULL) {
+                return next_fallback(scan, values_out, err);
+            }
+            SINTER__CHECK(st);
         }
         if (!is_dropped(scan)) {
             scan->counters.rows_merged++;
@@ -522,5 +686,14 @@ sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out,
 void
 sinter_table_scan_counters_get(const sinter_table_scan *scan, sinter_table_scan_counters *out)
 {
-    sinter__struct_store(out, &scan->counters, sizeof scan->counters);
+    sinter_table_scan_counters counters = scan->counters;
+
+    if (scan->fallback != NULL) {
+        counters.manifests_read += scan->fallback->counters.manifests_read;
+        counters.manifests_skipped += scan->fallback->counters.manifests_skipped;
+        counters.files += scan->fallback->counters.files;
+        counters.files_skipped += scan->fallback->counters.files_skipped;
+        counters.rows_merged += scan->fallback->counters.rows_merged;
+    }
+    sinter__struct_store(out, &counters, sizeof counters);
 }
