@@ -26,6 +26,7 @@
 #include "sinter/strategy.h"
 #include "sinter/table.h"
 #include "sinter/table_create.h"
+#include "sinter/table_maintenance.h"
 #include "sinter/table_scan.h"
 #include "sinter/type.h"
 #include "sinter/version.h"

@@ -11,6 +11,7 @@
 #include "table/commit_options.h"
 #include "table/conflicts.h"
 #include "table/index_change.h"
+#include "table/make_dirs.h"
 #include "table/snapshot_write.h"
 
 /** A commit under way. */
@@ -200,10 +201,8 @@ check_strict(work *w, sinter_error *err)
 static sinter_status
 meta_path(const work *w, const char *name, sinter_text *out, sinter_error *err)
 {
-    sinter_text_reset(out);
-    SINTER__CHECK(sinter__text_puts(out, w->table->root, err));
-    SINTER__CHECK(sinter__text_puts(out, "/manifest/", err));
-    return sinter__text_puts(out, name, err);
+    return sinter__manifest_path(w->table, (sinter_bytes){(const uint8_t *)name, strlen(name)}, out,
+                                 err);
 }
 
 static sinter_status
@@ -484,17 +483,19 @@ begin_snapshot(const work *w, sinter_snapshot *next)
     }
 }
 
+/** The directory of manifests: made before the first, or synced. */
 static sinter_status
-sync_manifests(const work *w, sinter_error *err)
+manifest_dir(const work *w, bool is_written, sinter_error *err)
 {
-    sinter_io *io = w->table->env->io;
+    const sinter_env *env = w->table->env;
     sinter_text dir;
     sinter_status st = SINTER_OK;
 
-    sinter_text_init(w->table->env, &dir);
+    sinter_text_init(env, &dir);
     SINTER__TRY(sinter__text_puts(&dir, w->table->root, err));
     SINTER__TRY(sinter__text_puts(&dir, "/manifest", err));
-    st = io->ops->sync_dir(io, dir.data, err);
+    st = is_written ? env->io->ops->sync_dir(env->io, dir.data, err)
+                    : sinter__dirs_make(env, dir.data, NULL, err);
 out:
     sinter_text_fini(&dir);
     return st;
@@ -509,13 +510,13 @@ write_all(work *w, sinter_error *err)
 
     begin_snapshot(w, &next);
     if (w->latest == NULL) {
-        SINTER__CHECK(sinter__table_mkdir(w->table->env, w->table->root, "manifest", err));
+        SINTER__CHECK(manifest_dir(w, false, err));
     }
     SINTER__CHECK(write_index(w, &next, err));
     SINTER__CHECK(write_base(w, &next, err));
     SINTER__CHECK(write_delta(w, &next, err));
     SINTER__CHECK(write_changelog(w, &next, err));
-    SINTER__CHECK(sync_manifests(w, err));
+    SINTER__CHECK(manifest_dir(w, true, err));
     st = sinter__snapshot_publish(w->table, &next, &step, err);
     w->is_lost = st == SINTER_E_EXISTS;
     w->is_open = step == SINTER__PUBLISH_BEGUN;

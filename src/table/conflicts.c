@@ -66,15 +66,6 @@ find_partitions(sinter__conflicts *self, sinter_error *err)
 /* ---- live files ---- */
 
 static sinter_status
-meta_path(const sinter__conflicts *self, sinter_bytes name, sinter_text *out, sinter_error *err)
-{
-    sinter_text_reset(out);
-    SINTER__CHECK(sinter__text_puts(out, self->table->root, err));
-    SINTER__CHECK(sinter__text_puts(out, "/manifest/", err));
-    return sinter_text_append(out, name.data, name.size, err);
-}
-
-static sinter_status
 read_manifest(sinter__conflicts *self, const sinter__manifest_meta *meta, sinter_text *path,
               sinter_error *err)
 {
@@ -90,7 +81,7 @@ read_manifest(sinter__conflicts *self, const sinter__manifest_meta *meta, sinter
     if (!may_hold) {
         return SINTER_OK;
     }
-    SINTER__CHECK(meta_path(self, meta->file_name, path, err));
+    SINTER__CHECK(sinter__manifest_path(self->table, meta->file_name, path, err));
     SINTER__CHECK(sinter__manifest_open(env_of(self), path->data, meta, NULL, &reader, err));
     while ((st = sinter__manifest_next(reader, &entry, err)) == SINTER_OK) {
         if (find_touched(self, entry->partition) != NULL) {
@@ -111,8 +102,8 @@ read_list(sinter__conflicts *self, const sinter_list_file *file, sinter_error *e
     sinter_status st = SINTER_OK;
 
     sinter_text_init(env_of(self), &path);
-    SINTER__TRY(meta_path(self, (sinter_bytes){(const uint8_t *)file->name, strlen(file->name)},
-                          &path, err));
+    SINTER__TRY(sinter__manifest_path(
+        self->table, (sinter_bytes){(const uint8_t *)file->name, strlen(file->name)}, &path, err));
     SINTER__TRY(sinter__manifest_list_read(env_of(self), path.data,
                                            file->size_bytes > 0 ? (uint64_t)file->size_bytes : 0,
                                            &list, err));

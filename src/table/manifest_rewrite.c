@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "doc/text.h"
 #include "table/manifest_merge.h"
 
 enum { PILE_TARGETS = 8, PILE_SHARE = 8 }; /* of the target; of the budget */
@@ -33,10 +32,7 @@ static sinter_status
 open_input(rewrite *self, const sinter__manifest_meta *meta, sinter__manifest_reader **out,
            sinter_error *err)
 {
-    sinter_text_reset(&self->path);
-    SINTER__CHECK(sinter__text_puts(&self->path, self->meta->table->root, err));
-    SINTER__CHECK(sinter__text_puts(&self->path, "/manifest/", err));
-    SINTER__CHECK(sinter_text_append(&self->path, meta->file_name.data, meta->file_name.size, err));
+    SINTER__CHECK(sinter__manifest_path(self->meta->table, meta->file_name, &self->path, err));
     return sinter__manifest_open(env_of(self), self->path.data, meta, &self->keep, out, err);
 }
 

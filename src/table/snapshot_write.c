@@ -6,35 +6,9 @@
 #include "base/fail.h"
 #include "doc/text.h"
 #include "sinter/io.h"
+#include "table/make_dirs.h"
 #include "table/numbered.h"
 #include "table/snapshot.h"
-
-sinter_status
-sinter__table_mkdir(const sinter_env *env, const char *parent, const char *dir, sinter_error *err)
-{
-    sinter_io *io = env->io;
-    sinter_error detail = SINTER_ERROR_INIT;
-    sinter_text path;
-    sinter_status st = SINTER_OK;
-
-    sinter_text_init(env, &path);
-    SINTER__TRY(sinter__text_puts(&path, parent, err));
-    SINTER__TRY(sinter__text_puts(&path, "/", err));
-    SINTER__TRY(sinter__text_puts(&path, dir, err));
-    st = io->ops->mkdir(io, path.data, &detail);
-    if (st == SINTER_E_EXISTS) {
-        st = SINTER_OK;
-        goto out;
-    }
-    if (st != SINTER_OK && err != NULL) {
-        *err = detail;
-    }
-    SINTER__TRY(st);
-    SINTER__TRY(io->ops->sync_dir(io, parent, err));
-out:
-    sinter_text_fini(&path);
-    return st;
-}
 
 sinter_status
 sinter__snapshots_sync(const sinter_table *table, sinter_error *err)
@@ -107,8 +81,8 @@ sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snaps
     *step_out = SINTER__PUBLISH_NOT_BEGUN;
     sinter_text_init(table->env, &dir);
     sinter_text_init(table->env, &path);
-    SINTER__TRY(sinter__table_mkdir(table->env, table->home, "snapshot", err));
     SINTER__TRY(sinter__table_dir(table, "snapshot", &dir, err));
+    SINTER__TRY(sinter__dirs_make(table->env, dir.data, NULL, err));
     SINTER__TRY(sinter__number_path(&(sinter__numbered){table->env, dir.data, "snapshot-"},
                                     snapshot->id, &path, err));
     SINTER__TRY(write_text(table, snapshot, dir.data, &file, err));

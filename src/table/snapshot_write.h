@@ -30,11 +30,6 @@ sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snaps
 sinter_status
 sinter__snapshots_sync(const sinter_table *table, sinter_error *err);
 
-/** Make a directory of the table, DIR below it, that may be there; its name lasts.
- *  @return SINTER_OK, SINTER_E_NOMEM, failures of the io */
-sinter_status
-sinter__table_mkdir(const sinter_env *env, const char *parent, const char *dir, sinter_error *err);
-
 /** Write "LATEST" or "EARLIEST" of a directory of numbered files, as far as that works. */
 void
 sinter__hint_write(const sinter_table *table, const char *dir, const char *name, int64_t number);

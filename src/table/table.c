@@ -81,6 +81,16 @@ sinter__table_dir(const sinter_table *table, const char *dir, sinter_text *out, 
     return sinter__text_puts(out, dir, err);
 }
 
+sinter_status
+sinter__manifest_path(const sinter_table *table, sinter_bytes name, sinter_text *out,
+                      sinter_error *err)
+{
+    sinter_text_reset(out);
+    SINTER__CHECK(sinter__text_puts(out, table->root, err));
+    SINTER__CHECK(sinter__text_puts(out, "/manifest/", err));
+    return sinter_text_append(out, name.data, name.size, err);
+}
+
 static sinter_status
 find_home(sinter_table *table, const char *branch, sinter_error *err)
 {

@@ -30,4 +30,9 @@ sinter__local_path(const char *uri, const char **out, sinter_error *err);
 sinter_status
 sinter__table_dir(const sinter_table *table, const char *dir, sinter_text *out, sinter_error *err);
 
+/** Make "ROOT/manifest/NAME" the content of `out`. @return SINTER_OK, SINTER_E_NOMEM */
+sinter_status
+sinter__manifest_path(const sinter_table *table, sinter_bytes name, sinter_text *out,
+                      sinter_error *err);
+
 #endif

@@ -145,7 +145,7 @@ compare_texts(const void *a, const void *b)
 const char *
 commit_bed_live(commit_bed *bed, int64_t id)
 {
-    static char text[BED_FILES_MAX * 32];
+    static char text[BED_FILES_MAX * 33];
     char names[BED_FILES_MAX][32];
     sinter_table *table = open_beneath(bed);
     sinter_snapshot *snapshot = NULL;
@@ -176,13 +176,80 @@ commit_bed_live(commit_bed *bed, int64_t id)
     qsort(names, count, sizeof names[0], compare_texts);
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i == 0 ? "" : " ",
-                       names[i]);
+        (void)strcat(strcat(text, i == 0 ? "" : " "), names[i]);
     }
     sinter__live_files_destroy(files);
     sinter_snapshot_destroy(snapshot);
     sinter_table_close(table);
     return text;
+}
+
+int64_t
+commit_bed_append_file(commit_bed *bed, const bed_file *file)
+{
+    char path[96];
+
+    (void)snprintf(path, sizeof path, "t/p=%d/bucket-%d/%s", file->partition, file->bucket,
+                   file->name);
+    place_write(&bed->place, path, "rows");
+    return commit_bed_append(bed, file);
+}
+
+bool
+commit_bed_has(const commit_bed *bed, const char *path)
+{
+    sinter_io *io = bed->place.memory;
+    sinter_io_stat info;
+
+    return io->ops->stat(io, path, &info, NULL) == SINTER_OK;
+}
+
+/** A table, and whether all files were there so far. */
+typedef struct whole {
+    const commit_bed *bed;
+    sinter_table *table;
+    bool is_whole;
+} whole;
+
+static sinter_status
+check_snapshot(void *ctx, int64_t id)
+{
+    whole *self = ctx;
+    sinter_snapshot *snapshot = NULL;
+    sinter__live_files *files = NULL;
+    const sinter__bucket_files *buckets = NULL;
+    size_t count = 0;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    cr_assert_eq(sinter_table_snapshot_get(self->table, id, &snapshot, &err), SINTER_OK, "%s",
+                 err.text);
+    cr_assert_eq(sinter__live_files_read(self->table, snapshot, &files, &err), SINTER_OK, "%s",
+                 err.text);
+    buckets = sinter__live_files_buckets(files, &count);
+    for (size_t b = 0; b < count; b++) {
+        for (size_t i = 0; i < buckets[b].count; i++) {
+            const sinter_bytes name = buckets[b].entries[i]->file.file_name;
+            char path[96];
+
+            (void)snprintf(path, sizeof path, "t/p=%d/bucket-%d/%.*s",
+                           buckets[b].partition.data[12], buckets[b].bucket, (int)name.size,
+                           (const char *)name.data);
+            self->is_whole = self->is_whole && commit_bed_has(self->bed, path);
+        }
+    }
+    sinter__live_files_destroy(files);
+    sinter_snapshot_destroy(snapshot);
+    return SINTER_OK;
+}
+
+bool
+commit_bed_is_whole(commit_bed *bed)
+{
+    whole self = {bed, open_beneath(bed), true};
+
+    cr_assert_eq(sinter_table_each_snapshot(self.table, check_snapshot, &self, NULL), SINTER_OK);
+    sinter_table_close(self.table);
+    return self.is_whole;
 }
 
 /** Names in manifest/, and which of them a snapshot needs. */

@@ -57,6 +57,18 @@ commit_bed_commit(commit_bed *bed, sinter__commit_request request, sinter__commi
 int64_t
 commit_bed_append(commit_bed *bed, const bed_file *file);
 
+/** The same, and its file is there. */
+int64_t
+commit_bed_append_file(commit_bed *bed, const bed_file *file);
+
+/** Is there something at this path? */
+bool
+commit_bed_has(const commit_bed *bed, const char *path);
+
+/** Do all live files of all snapshots exist? */
+bool
+commit_bed_is_whole(commit_bed *bed);
+
 /** The names and levels of a snapshot's live files, "a@0 b@5", sorted. Static until the next call.
  *  @param id  0: the latest; without any: "none" */
 const char *

@@ -21,7 +21,7 @@ typedef struct committer {
     size_t number;
     commit_bed bed; /* for its entries only */
     sinter_status status[COMMITS];
-    char text[COMMITS][256];
+    char text[COMMITS][512];
 } committer;
 
 static void
