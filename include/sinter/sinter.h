@@ -28,6 +28,7 @@
 #include "sinter/table_create.h"
 #include "sinter/table_maintenance.h"
 #include "sinter/table_scan.h"
+#include "sinter/table_write.h"
 #include "sinter/type.h"
 #include "sinter/version.h"
 

@@ -136,5 +136,6 @@ extern const cli_verb cli_verb_scan;
 extern const cli_verb cli_verb_status;
 extern const cli_verb cli_verb_verify;
 extern const cli_verb cli_verb_version;
+extern const cli_verb cli_verb_write;
 
 #endif

@@ -5,7 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "cli/input.h"
+#include "cli/feed.h"
 #include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/report.h"
@@ -206,21 +206,6 @@ undo_catalog(const ingest_job *job)
 
 /* --- the rows --- */
 
-static int
-fail_row(ingest_job *job, uint64_t line, sinter_status st)
-{
-    if (job->err.file[0] == '\0') {
-        (void)snprintf(job->err.file, sizeof job->err.file, "%s", job->input.name);
-    }
-    if (line > 0 && strstr(job->err.text, "line ") == NULL) {
-        char text[sizeof job->err.text];
-
-        (void)snprintf(text, sizeof text, "line %" PRIu64 ": %.480s", line, job->err.text);
-        memcpy(job->err.text, text, sizeof text);
-    }
-    return fail_job(job, st);
-}
-
 static bool
 is_word(sinter_bytes text, const char *word)
 {
@@ -260,8 +245,9 @@ parse_kind(ingest_job *job, const sinter_row_values *row, uint8_t *kind_out)
 }
 
 static int
-add_row(ingest_job *job, const sinter_row_values *row)
+add_row(void *ctx, const sinter_row_values *row)
 {
+    ingest_job *job = ctx;
     uint8_t kind = job->args->deletes ? SINTER_KIND_DELETE : row->kind;
     sinter_status st;
     int code = CLI_EXIT_OK;
@@ -274,55 +260,7 @@ add_row(ingest_job *job, const sinter_row_values *row)
         return code;
     }
     st = sinter_ingest_add(job->ingest, kind, row->values, &job->err);
-    return st == SINTER_OK ? CLI_EXIT_OK : fail_row(job, row->line, st);
-}
-
-static int
-add_rows(ingest_job *job, sinter_row_reader *reader)
-{
-    sinter_row_values row = {.struct_size = (uint32_t)sizeof row};
-    sinter_status st;
-    int code = CLI_EXIT_OK;
-
-    while (code == CLI_EXIT_OK) {
-        st = sinter_row_reader_next(reader, &row, &job->err);
-        if (st == SINTER_END) {
-            break;
-        }
-        code = st == SINTER_OK ? add_row(job, &row) : fail_row(job, 0, st);
-    }
-    return code;
-}
-
-static int
-read_rows(ingest_job *job, sinter_row_reader *reader)
-{
-    bool is_ended = false;
-    int code = CLI_EXIT_OK;
-
-    while (code == CLI_EXIT_OK && !is_ended) {
-        sinter_status st;
-
-        if (job->input.size == 0) {
-            code = cli_input_more(&job->input);
-        }
-        if (code != CLI_EXIT_OK) {
-            break;
-        }
-        st = sinter_row_reader_feed(reader, job->input.data, job->input.size, &job->err);
-        if (st != SINTER_OK) {
-            return fail_row(job, 0, st);
-        }
-        is_ended = job->input.is_ended;
-        if (is_ended) {
-            sinter_row_reader_end(reader);
-        }
-        cli_input_consume(&job->input);
-        code = add_rows(job, reader);
-        cli_progress_set(&job->session->progress, job->done_bytes + job->input.consumed_bytes,
-                         job->rows);
-    }
-    return code;
+    return st == SINTER_OK ? CLI_EXIT_OK : cli_feed_fail(&job->input, row->line, st, &job->err);
 }
 
 static const sinter_row_type *
@@ -336,25 +274,21 @@ catalog_row_type(const ingest_job *job)
 static int
 ingest_input(ingest_job *job)
 {
-    const sinter_row_options row_options = {
-        .struct_size = (uint32_t)sizeof row_options,
+    cli_feed feed = {
+        .session = job->session,
+        .input = &job->input,
+        .row_type = job->input_type != NULL ? job->input_type : catalog_row_type(job),
         .format = job->format,
         .flags = job->args->hex_strings ? SINTER_PRINT_HEX_STRINGS : 0,
-        .source = job->input.name,
+        .each = add_row,
+        .ctx = job,
+        .done_bytes = job->done_bytes,
+        .rows = &job->rows,
     };
-    sinter_row_reader *reader = NULL;
     sinter_status st;
-    int code;
+    int code = cli_feed_run(&feed);
 
-    st = sinter_row_reader_create(&job->session->boot,
-                                  job->input_type != NULL ? job->input_type : catalog_row_type(job),
-                                  &row_options, &reader, &job->err);
-    if (st != SINTER_OK) {
-        return fail_job(job, st);
-    }
-    code = read_rows(job, reader);
-    sinter_row_reader_destroy(reader);
-    job->done_bytes += job->input.consumed_bytes;
+    job->done_bytes = feed.done_bytes;
     if (code == CLI_EXIT_OK && job->args->per_file && job->ingest != NULL) {
         st = sinter_ingest_flush(job->ingest, &job->err);
         code = st == SINTER_OK ? CLI_EXIT_OK : fail_job(job, st);

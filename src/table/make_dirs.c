@@ -106,7 +106,7 @@ sinter__dirs_make(const sinter_env *env, const char *path, size_t *kept_out, sin
         st = make_one(env, part, above, err);
     }
     if (st != SINTER_OK) {
-        sinter__dirs_undo(env, path, kept);
+        (void)sinter__dirs_undo(env, path, kept);
     } else if (kept_out != NULL) {
         *kept_out = kept;
     }
@@ -115,19 +115,21 @@ out:
     return st;
 }
 
-void
+bool
 sinter__dirs_undo(const sinter_env *env, const char *path, size_t kept)
 {
     size_t size = strlen(path);
+    bool is_removed = false;
     char *part = NULL;
 
     if (sinter__strdup(env, path, &part, NULL) != SINTER_OK) {
-        return;
+        return false;
     }
     while (size > kept) {
         part[size] = '\0';
-        (void)env->io->ops->unlink(env->io, part, NULL);
+        is_removed |= env->io->ops->unlink(env->io, part, NULL) == SINTER_OK;
         size = parent_size(path, size);
     }
     sinter__free(env, part);
+    return is_removed;
 }

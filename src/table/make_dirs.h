@@ -18,8 +18,8 @@
 sinter_status
 sinter__dirs_make(const sinter_env *env, const char *path, size_t *kept_out, sinter_error *err);
 
-/** Take back what was made, deepest first, as far as it is empty. Other failures are not told. */
-void
+/** Take back what was made, deepest first, as far as it is empty. @return something was removed */
+bool
 sinter__dirs_undo(const sinter_env *env, const char *path, size_t kept);
 
 #endif

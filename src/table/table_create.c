@@ -301,7 +301,7 @@ sinter_table_create(const sinter_env *env, const sinter_table_config *given,
     SINTER__TRY(write_schema(&self, err));
 out:
     if (st != SINTER_OK && self.has_dir) {
-        sinter__dirs_undo(env, self.dir.data, self.kept);
+        (void)sinter__dirs_undo(env, self.dir.data, self.kept);
     }
     sinter_row_type_destroy(self.row_type);
     sinter_text_fini(&self.path);
