@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ARENA_CHUNK_BYTES = 16 * 1024, ARENA_ALIGN = 16 };
+enum { ARENA_CHUNK_BYTES = 16 * 1024, ARENA_CHUNK_BYTES_MAX = 8 << 20, ARENA_ALIGN = 16 };
 
 struct sinter__arena_chunk {
     struct sinter__arena_chunk *next;
@@ -18,6 +18,30 @@ chunk_bytes(struct sinter__arena_chunk *chunk)
     return (uint8_t *)(chunk + 1);
 }
 
+/* Begin a chunk with room for `size` bytes. Each is twice as large as the one before, so that much
+ * memory comes in few pieces. */
+static sinter_status
+add_chunk(sinter__arena *arena, size_t size, sinter_error *err)
+{
+    struct sinter__arena_chunk *chunk = NULL;
+    size_t capacity = ARENA_CHUNK_BYTES;
+    size_t bytes = 0;
+
+    if (arena->chunks != NULL && arena->chunks->capacity >= ARENA_CHUNK_BYTES) {
+        capacity = arena->chunks->capacity < ARENA_CHUNK_BYTES_MAX / 2 ? 2 * arena->chunks->capacity
+                                                                       : ARENA_CHUNK_BYTES_MAX;
+    }
+    capacity = size > capacity ? size : capacity;
+    if (__builtin_add_overflow(capacity, sizeof *chunk, &bytes)) {
+        return SINTER__ERR(err, SINTER_E_NOMEM, "%zu bytes don't fit in memory", size);
+    }
+    SINTER__CHECK(sinter__resize(arena->env, (void **)&chunk, bytes, 1, err));
+    sinter__prefer_huge_pages(chunk, bytes);
+    *chunk = (struct sinter__arena_chunk){.capacity = capacity, .next = arena->chunks};
+    arena->chunks = chunk;
+    return SINTER_OK;
+}
+
 sinter_status
 sinter__arena_take(sinter__arena *arena, size_t size, void **out, sinter_error *err)
 {
@@ -30,18 +54,8 @@ sinter__arena_take(sinter__arena *arena, size_t size, void **out, sinter_error *
     }
     rounded &= ~(size_t)(ARENA_ALIGN - 1);
     if (chunk == NULL || chunk->capacity - chunk->used < rounded) {
-        const size_t capacity = rounded > ARENA_CHUNK_BYTES ? rounded : ARENA_CHUNK_BYTES;
-        size_t bytes = 0;
-        void *fresh = NULL;
-
-        if (__builtin_add_overflow(capacity, sizeof *chunk, &bytes)) {
-            return SINTER__ERR(err, SINTER_E_NOMEM, "%zu bytes don't fit in memory", size);
-        }
-        SINTER__CHECK(sinter__alloc(arena->env, bytes, 1, &fresh, err));
-        chunk = fresh;
-        chunk->capacity = capacity;
-        chunk->next = arena->chunks;
-        arena->chunks = chunk;
+        SINTER__CHECK(add_chunk(arena, rounded, err));
+        chunk = arena->chunks;
     }
     *out = chunk_bytes(chunk) + chunk->used;
     chunk->used += rounded;

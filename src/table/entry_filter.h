@@ -18,6 +18,7 @@ typedef struct sinter__entry_filter {
     int32_t bucket;                     /* -1: all that aren't postponed */
     int32_t level_min;
     int32_t level_max;
+    bool drops_stats; /* nobody asks for statistics of entries, nor writes them again */
 } sinter__entry_filter;
 
 /** A filter at work. Confined. */

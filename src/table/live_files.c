@@ -1,6 +1,5 @@
 #include "table/live_files.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +75,18 @@ out:
     return st;
 }
 
+/* The entry without its statistics; those are most of it. */
+static const sinter__manifest_entry *
+without_stats(const sinter__manifest_entry *entry, sinter__manifest_entry *bare)
+{
+    *bare = *entry;
+    bare->file.key_stats = (sinter__simple_stats){.has = 0};
+    bare->file.value_stats = (sinter__simple_stats){.has = 0};
+    bare->file.value_stats_cols = (sinter__bytes_list){.count = 0};
+    bare->file.has &= ~(uint32_t)SINTER__FILE_HAS_VALUE_STATS_COLS;
+    return bare;
+}
+
 /* Give the entries of a manifest that are wanted to `take`. */
 static sinter_status
 each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
@@ -84,7 +95,9 @@ each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
 {
     const sinter_env *env = self->table->env;
     const sinter__manifest_entry *entry = NULL;
+    const bool drops_stats = self->filter != NULL && self->filter->drops_stats;
     sinter__manifest_reader *reader = NULL;
+    sinter__manifest_entry bare;
     sinter__entry_sieve sieve;
     sinter_text path;
     sinter_status st = SINTER_OK;
@@ -95,7 +108,7 @@ each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
     SINTER__TRY(sinter__manifest_open(env, path.data, meta, NULL, &reader, err));
     while ((st = sinter__manifest_next(reader, &entry, err)) == SINTER_OK) {
         if (sinter__entry_sieve_takes(&sieve, entry)) {
-            SINTER__TRY(take(ctx, entry, err));
+            SINTER__TRY(take(ctx, drops_stats ? without_stats(entry, &bare) : entry, err));
         }
     }
     if (st == SINTER_END) {
@@ -293,75 +306,141 @@ out:
 
 /* ---- by bucket ---- */
 
-static int
-compare_buckets(const sinter__manifest_entry *a, const sinter__manifest_entry *b)
-{
-    const int order = sinter__key_compare(a->partition, b->partition);
-
-    return order != 0 ? order : (a->bucket > b->bucket) - (a->bucket < b->bucket);
-}
-
-/* An entry and where it stood, since sorting must not change the order within a bucket. */
+/* Where an entry belongs: the place of its partition in the order of bytes, then its bucket, and
+ * where the entry stands. Sorting looks at nothing else. */
 typedef struct placed_entry {
-    const sinter__manifest_entry *entry;
+    uint64_t rank;
     size_t place;
 } placed_entry;
 
+/* A partition and its number. */
+typedef struct numbered_partition {
+    sinter_bytes bytes;
+    uint32_t number;
+} numbered_partition;
+
 static int
-compare_placed(const void *a, const void *b)
+compare_partitions(const void *a, const void *b)
 {
-    const placed_entry *x = a;
-    const placed_entry *y = b;
-    const int order = compare_buckets(x->entry, y->entry);
-
-    return order != 0 ? order : (x->place > y->place) - (x->place < y->place);
+    return sinter__key_compare(((const numbered_partition *)a)->bytes,
+                               ((const numbered_partition *)b)->bytes);
 }
 
+/* Find the place of each partition in their order, by its number. */
 static sinter_status
-sort_entries(sinter__live_files *files, const sinter__manifest_entry *const *entries, size_t count,
-             sinter_error *err)
+rank_partitions(const sinter__live_files *files, uint32_t **out, sinter_error *err)
 {
-    placed_entry *placed = NULL;
+    numbered_partition *sorted = NULL;
+    size_t count = 0;
+    const sinter_bytes *partitions = sinter__manifest_merge_partitions(files->merge, &count);
+    sinter_status st = SINTER_OK;
 
-    SINTER__CHECK(SINTER__NEW(files->env, files->entries, count + 1, err));
-    SINTER__CHECK(SINTER__NEW(files->env, placed, count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, sorted, count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, *out, count + 1, err));
     for (size_t i = 0; i < count; i++) {
-        placed[i] = (placed_entry){entries[i], i};
+        sorted[i] = (numbered_partition){.bytes = partitions[i], .number = (uint32_t)i};
     }
-    qsort(placed, count, sizeof *placed, compare_placed);
+    if (count > 1) {
+        qsort(sorted, count, sizeof *sorted, compare_partitions);
+    }
     for (size_t i = 0; i < count; i++) {
-        files->entries[i] = placed[i].entry;
+        (*out)[sorted[i].number] = (uint32_t)i;
     }
-    sinter__free(files->env, placed);
-    return SINTER_OK;
+out:
+    sinter__free(files->env, sorted);
+    return st;
 }
 
-static sinter_status
-group_entries(sinter__live_files *files, size_t count, sinter_error *err)
+/* Sort by rank: byte after byte, from the lowest, where not all are the same. The order of equal
+ * ones stays. The result is in the first of both arrays. */
+static void
+sort_placed(placed_entry *placed, placed_entry *spare, size_t count)
 {
-    size_t first = 0;
+    uint64_t differing = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        files->bucket_count +=
-            i == 0 || compare_buckets(files->entries[i - 1], files->entries[i]) != 0 ? 1 : 0;
+    for (size_t i = 1; i < count; i++) {
+        differing |= placed[i].rank ^ placed[0].rank;
     }
-    SINTER__CHECK(SINTER__NEW(files->env, files->buckets, files->bucket_count + 1, err));
-    for (size_t b = 0; b < files->bucket_count; b++) {
-        const sinter__manifest_entry *head = files->entries[first];
-        size_t end = first + 1;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t ends[256] = {0};
 
-        while (end < count && compare_buckets(head, files->entries[end]) == 0) {
-            end++;
+        if ((differing >> shift & 0xff) == 0) {
+            continue;
         }
-        files->buckets[b] = (sinter__bucket_files){.partition = head->partition,
-                                                   .bucket = head->bucket,
-                                                   .total_buckets = head->total_buckets,
-                                                   .entries = files->entries + first,
-                                                   .count = end - first};
-        first = end;
+        for (size_t i = 0; i < count; i++) {
+            ends[placed[i].rank >> shift & 0xff]++;
+        }
+        for (size_t b = 1; b < 256; b++) {
+            ends[b] += ends[b - 1];
+        }
+        for (size_t i = count; i > 0; i--) {
+            spare[--ends[placed[i - 1].rank >> shift & 0xff]] = placed[i - 1];
+        }
+        memcpy(placed, spare, count * sizeof *placed);
     }
-    assert(first == count);
-    return SINTER_OK;
+}
+
+static void
+group_entries(sinter__live_files *files, const sinter__manifest_entry *const *entries,
+              const placed_entry *placed, size_t count)
+{
+    sinter__bucket_files *bucket = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        files->entries[i] = entries[placed[i].place];
+        if (i == 0 || placed[i].rank != placed[i - 1].rank) {
+            bucket = &files->buckets[files->bucket_count++];
+            *bucket = (sinter__bucket_files){.partition = files->entries[i]->partition,
+                                             .bucket = files->entries[i]->bucket,
+                                             .total_buckets = files->entries[i]->total_buckets,
+                                             .entries = files->entries + i};
+        }
+        bucket->count++;
+    }
+}
+
+static size_t
+count_ranks(const placed_entry *placed, size_t count)
+{
+    size_t ranks = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        ranks += i == 0 || placed[i].rank != placed[i - 1].rank ? 1 : 0;
+    }
+    return ranks;
+}
+
+static sinter_status
+sort_entries(sinter__live_files *files, sinter_error *err)
+{
+    size_t count = 0;
+    const sinter__manifest_entry *const *entries =
+        sinter__manifest_merge_entries(files->merge, &count);
+    placed_entry *placed = NULL;
+    placed_entry *spare = NULL;
+    uint32_t *ranks = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(rank_partitions(files, &ranks, err));
+    SINTER__TRY(SINTER__NEW(files->env, files->entries, count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, placed, count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, spare, count + 1, err));
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t rank = ranks[sinter__manifest_merge_partition(files->merge, i)];
+        /* With the sign turned, numbers are in order as unsigned ones. */
+        const uint32_t bucket =
+            (uint32_t)sinter__manifest_merge_bucket(files->merge, i) ^ UINT32_C(0x80000000);
+
+        placed[i] = (placed_entry){.rank = rank << 32 | bucket, .place = i};
+    }
+    sort_placed(placed, spare, count);
+    SINTER__TRY(SINTER__NEW(files->env, files->buckets, count_ranks(placed, count) + 1, err));
+    group_entries(files, entries, placed, count);
+out:
+    sinter__free(files->env, ranks);
+    sinter__free(files->env, placed);
+    sinter__free(files->env, spare);
+    return st;
 }
 
 sinter_status
@@ -371,8 +450,6 @@ sinter__live_files_read_some(const sinter_table *table, const sinter_snapshot *s
 {
     sinter__live_files_counters counters = {0};
     sinter__live_files *files = NULL;
-    const sinter__manifest_entry *const *entries = NULL;
-    size_t count = 0;
     sinter_status st = SINTER_OK;
 
     *out = NULL;
@@ -380,9 +457,7 @@ sinter__live_files_read_some(const sinter_table *table, const sinter_snapshot *s
     files->env = table->env;
     SINTER__TRY(sinter__manifest_merge_create(table->env, &files->merge, err));
     SINTER__TRY(read_all(table, snapshot, filter, files->merge, &counters, err));
-    entries = sinter__manifest_merge_entries(files->merge, &count);
-    SINTER__TRY(sort_entries(files, entries, count, err));
-    SINTER__TRY(group_entries(files, count, err));
+    SINTER__TRY(sort_entries(files, err));
     *out = files;
     files = NULL;
 out:

@@ -8,17 +8,31 @@
 
 enum { SLOTS_MIN = 64, ENTRIES_MAX = INT32_MAX };
 
+/* What is looked at of an entry without looking at the entry itself. */
+typedef struct entry_mark {
+    uint64_t hash;
+    uint32_t partition; /* number */
+    int32_t bucket;
+} entry_mark;
+
 /* A hash table over the entries in their order. What is taken away leaves a hole in the order, and
  * its slot stays for those that were put behind it; both go when the table grows. */
 struct sinter__manifest_merge {
     const sinter_env *env;
     sinter__arena arena;
     const sinter__manifest_entry **entries; /* NULL: taken away; room for half the slots */
+    entry_mark *marks;                      /* of them */
     size_t count;                           /* holes are among them */
     uint32_t *slots;                        /* numbers of entries, from 1; 0: free */
     size_t slot_count;                      /* a power of 2 */
     size_t slots_used;                      /* half of them at most */
     uint64_t reserved_bytes;
+    size_t delete_count; /* DELETEs among the entries */
+    /* Partitions, in the order in which they came; a hash table over them. */
+    sinter_bytes *partitions;
+    size_t partition_count; /* half of the slots at most */
+    uint32_t *partition_slots;
+    size_t partition_slot_count; /* a power of 2 */
 };
 
 static bool
@@ -71,14 +85,16 @@ hash_of(const sinter__manifest_entry *entry)
 
 /** The slot of the entry that is the same, or the free one where it would be. */
 static uint32_t *
-find_slot(const sinter__manifest_merge *self, const sinter__manifest_entry *entry)
+find_slot(const sinter__manifest_merge *self, const sinter__manifest_entry *entry, uint64_t hash)
 {
-    size_t at = (size_t)hash_of(entry) & (self->slot_count - 1);
+    size_t at = (size_t)hash & (self->slot_count - 1);
 
     while (self->slots[at] != 0) {
-        const sinter__manifest_entry *other = self->entries[self->slots[at] - 1];
+        const size_t number = self->slots[at] - 1;
+        const sinter__manifest_entry *other = self->entries[number];
 
-        if (other != NULL && sinter__manifest_entry_is_same(other, entry)) {
+        if (self->marks[number].hash == hash && other != NULL &&
+            sinter__manifest_entry_is_same(other, entry)) {
             break;
         }
         at = (at + 1) & (self->slot_count - 1);
@@ -94,28 +110,36 @@ reserve(sinter__manifest_merge *self, uint64_t bytes, sinter_error *err)
     return SINTER_OK;
 }
 
-/** Close the holes of the order; numbers of entries are others then. */
-static void
+/** Close the holes of the order; numbers of entries are others then. Were there any? */
+static bool
 close_holes(sinter__manifest_merge *self)
 {
+    const size_t count = self->count;
     size_t kept = 0;
 
-    for (size_t i = 0; i < self->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (self->entries[i] != NULL) {
+            self->marks[kept] = self->marks[i];
             self->entries[kept++] = self->entries[i];
         }
     }
     self->count = kept;
+    return kept < count;
 }
 
-/** Put all entries into the slots again. */
+/** Put all entries into the slots again: no two are the same. */
 static void
 rebuild(sinter__manifest_merge *self)
 {
     memset(self->slots, 0, self->slot_count * sizeof *self->slots);
     self->slots_used = self->count;
     for (size_t i = 0; i < self->count; i++) {
-        *find_slot(self, self->entries[i]) = (uint32_t)i + 1;
+        size_t at = (size_t)self->marks[i].hash & (self->slot_count - 1);
+
+        while (self->slots[at] != 0) {
+            at = (at + 1) & (self->slot_count - 1);
+        }
+        self->slots[at] = (uint32_t)i + 1;
     }
 }
 
@@ -150,20 +174,91 @@ make_room(sinter__manifest_merge *self, sinter_error *err)
     if (slot_count > self->slot_count) {
         const size_t places = slot_count / 2; /* for entries: slots are half used at most */
 
+        const size_t place_bytes = sizeof *self->entries + sizeof *self->marks;
+
         SINTER__CHECK(reserve(
-            self, (slot_count - self->slot_count) * (sizeof *slots + sizeof *self->entries / 2),
-            err));
+            self, (slot_count - self->slot_count) * (sizeof *slots + place_bytes / 2), err));
         SINTER__CHECK(
             sinter__resize(self->env, (void **)&self->entries, places, sizeof *self->entries, err));
+        SINTER__CHECK(
+            sinter__resize(self->env, (void **)&self->marks, places, sizeof *self->marks, err));
         SINTER__CHECK(SINTER__NEW(self->env, slots, slot_count, err));
         sinter__free(self->env, self->slots);
         self->slots = slots;
         self->slot_count = slot_count;
     }
-    close_holes(self);
+    (void)close_holes(self);
     rebuild(self);
     return SINTER_OK;
 }
+
+/* ---- partitions ---- */
+
+static uint32_t *
+find_partition(const sinter__manifest_merge *self, sinter_bytes partition)
+{
+    const size_t mask = self->partition_slot_count - 1;
+    size_t at = (size_t)sinter__hash_seeded(partition.data, partition.size, 0) & mask;
+
+    while (self->partition_slots[at] != 0 &&
+           !sinter__key_equal(self->partitions[self->partition_slots[at] - 1], partition)) {
+        at = (at + 1) & mask;
+    }
+    return &self->partition_slots[at];
+}
+
+static sinter_status
+make_partition_room(sinter__manifest_merge *self, sinter_error *err)
+{
+    const size_t wanted =
+        self->partition_slot_count == 0 ? SLOTS_MIN : 2 * self->partition_slot_count;
+    uint32_t *slots = NULL;
+
+    if (self->partition_count < self->partition_slot_count / 2) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(reserve(self,
+                          (wanted - self->partition_slot_count) *
+                              (sizeof *slots + sizeof *self->partitions / 2),
+                          err));
+    SINTER__CHECK(sinter__resize(self->env, (void **)&self->partitions, wanted / 2,
+                                 sizeof *self->partitions, err));
+    SINTER__CHECK(SINTER__NEW(self->env, slots, wanted, err));
+    sinter__free(self->env, self->partition_slots);
+    self->partition_slots = slots;
+    self->partition_slot_count = wanted;
+    for (size_t i = 0; i < self->partition_count; i++) {
+        *find_partition(self, self->partitions[i]) = (uint32_t)i + 1;
+    }
+    return SINTER_OK;
+}
+
+/* Give a partition its number; most entries are of the one that came last. */
+static sinter_status
+number_partition(sinter__manifest_merge *self, sinter_bytes partition, uint32_t *out,
+                 sinter_error *err)
+{
+    uint32_t *slot = NULL;
+
+    if (self->count > 0) {
+        *out = self->marks[self->count - 1].partition;
+        if (sinter__key_equal(self->partitions[*out], partition)) {
+            return SINTER_OK;
+        }
+    }
+    SINTER__CHECK(make_partition_room(self, err));
+    slot = find_partition(self, partition);
+    if (*slot == 0) {
+        SINTER__CHECK(reserve(self, partition.size, err));
+        SINTER__CHECK(sinter__arena_copy(&self->arena, partition,
+                                         &self->partitions[self->partition_count], err));
+        *slot = (uint32_t)++self->partition_count;
+    }
+    *out = *slot - 1;
+    return SINTER_OK;
+}
+
+/* ---- for others ---- */
 
 sinter_status
 sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **out,
@@ -182,9 +277,19 @@ sinter__manifest_merge_destroy(sinter__manifest_merge *merge)
         sinter_memory_release(merge->env->memory, merge->reserved_bytes);
         sinter__arena_fini(&merge->arena);
         sinter__free(merge->env, merge->slots);
+        sinter__free(merge->env, merge->marks);
+        sinter__free(merge->env, merge->partitions);
+        sinter__free(merge->env, merge->partition_slots);
         sinter__free(merge->env, merge->entries);
         sinter__free(merge->env, merge);
     }
+}
+
+static void
+take_away(sinter__manifest_merge *self, size_t number)
+{
+    self->delete_count -= self->entries[number]->kind == SINTER__ENTRY_DELETE;
+    self->entries[number] = NULL;
 }
 
 /** A failure that tells which file it is about. */
@@ -204,10 +309,11 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
                            sinter_error *err)
 {
     const sinter__manifest_entry *copy = NULL;
+    entry_mark mark = {.hash = hash_of(entry), .bucket = entry->bucket};
     uint32_t *slot = NULL;
 
     SINTER__CHECK(make_room(merge, err));
-    slot = find_slot(merge, entry);
+    slot = find_slot(merge, entry, mark.hash);
     if (*slot != 0) {
         if (entry->kind == SINTER__ENTRY_ADD) {
             return refuse(err, entry,
@@ -215,12 +321,15 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
                               ? "is already added"
                               : "is added after it was deleted");
         }
-        merge->entries[*slot - 1] = NULL;
+        take_away(merge, *slot - 1);
         return SINTER_OK;
     }
+    SINTER__CHECK(number_partition(merge, entry->partition, &mark.partition, err));
     SINTER__CHECK(reserve(merge, sinter__manifest_entry_bytes(entry), err));
     SINTER__CHECK(sinter__manifest_entry_copy(&merge->arena, entry, &copy, err));
     assert(merge->count < merge->slot_count / 2);
+    merge->marks[merge->count] = mark;
+    merge->delete_count += entry->kind == SINTER__ENTRY_DELETE;
     merge->entries[merge->count++] = copy;
     *slot = (uint32_t)merge->count;
     merge->slots_used++;
@@ -230,16 +339,16 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
 bool
 sinter__manifest_merge_has(const sinter__manifest_merge *merge, const sinter__manifest_entry *entry)
 {
-    return merge->slot_count > 0 && *find_slot(merge, entry) != 0;
+    return merge->slot_count > 0 && *find_slot(merge, entry, hash_of(entry)) != 0;
 }
 
 bool
 sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry)
 {
-    const uint32_t at = merge->slot_count > 0 ? *find_slot(merge, entry) : 0;
+    const uint32_t at = merge->slot_count > 0 ? *find_slot(merge, entry, hash_of(entry)) : 0;
 
     if (at != 0) {
-        merge->entries[at - 1] = NULL;
+        take_away(merge, at - 1);
     }
     return at != 0;
 }
@@ -247,8 +356,7 @@ sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifes
 const sinter__manifest_entry *const *
 sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out)
 {
-    close_holes(merge);
-    if (merge->slot_count > 0) {
+    if (close_holes(merge)) {
         rebuild(merge);
     }
     *count_out = merge->count;
@@ -258,7 +366,7 @@ sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out)
 sinter_status
 sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err)
 {
-    for (size_t i = 0; i < merge->count; i++) {
+    for (size_t i = 0; merge->delete_count > 0 && i < merge->count; i++) {
         const sinter__manifest_entry *entry = merge->entries[i];
 
         if (entry != NULL && entry->kind == SINTER__ENTRY_DELETE) {
@@ -266,4 +374,25 @@ sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *
         }
     }
     return SINTER_OK;
+}
+
+uint32_t
+sinter__manifest_merge_partition(const sinter__manifest_merge *merge, size_t number)
+{
+    assert(number < merge->count);
+    return merge->marks[number].partition;
+}
+
+int32_t
+sinter__manifest_merge_bucket(const sinter__manifest_merge *merge, size_t number)
+{
+    assert(number < merge->count);
+    return merge->marks[number].bucket;
+}
+
+const sinter_bytes *
+sinter__manifest_merge_partitions(const sinter__manifest_merge *merge, size_t *count_out)
+{
+    *count_out = merge->partition_count;
+    return merge->partitions;
 }

@@ -60,6 +60,18 @@ sinter__manifest_merge_has(const sinter__manifest_merge *merge,
 bool
 sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry);
 
+/** Number of the partition, and the bucket, of an entry by its place in what
+ *  sinter__manifest_merge_entries() gave, which they spare looking at. */
+uint32_t
+sinter__manifest_merge_partition(const sinter__manifest_merge *merge, size_t number);
+int32_t
+sinter__manifest_merge_bucket(const sinter__manifest_merge *merge, size_t number);
+
+/** Partitions by their numbers: all that came, in the order in which they did. They live as long as
+ *  the merge. */
+const sinter_bytes *
+sinter__manifest_merge_partitions(const sinter__manifest_merge *merge, size_t *count_out);
+
 /** Is nothing left but ADDs? @return SINTER_OK; SINTER_E_CORRUPT, naming the first DELETE */
 sinter_status
 sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err);

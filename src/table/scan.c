@@ -203,7 +203,8 @@ read_files(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinter_erro
                                    .bucket = options->bucket,
                                    .level_min = options->has_levels ? options->level_min : 0,
                                    .level_max =
-                                       options->has_levels ? options->level_max : INT32_MAX};
+                                       options->has_levels ? options->level_max : INT32_MAX,
+                                   .drops_stats = scan->predicate == NULL};
     const sinter__bucket_files *buckets = NULL;
     size_t count = 0;
 
