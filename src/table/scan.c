@@ -133,7 +133,8 @@ open_snapshot(sinter_table_scan *scan, const sinter_snapshot **snapshot_out,
         st = sinter_table_snapshot_get(scan->table, id, own_out, err);
         *snapshot_out = *own_out;
     }
-    return st == SINTER_END ? SINTER_OK : st;
+    /* Without a snapshot there must be a schema still: the table may be dropped. */
+    return st == SINTER_END ? sinter_table_refresh(scan->table, err) : st;
 }
 
 static bool
