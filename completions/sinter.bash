@@ -4,7 +4,7 @@ _sinter() {
     local verb=${COMP_WORDS[1]} options="" keys="" values=""
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "ingest compact plan scan get inspect status verify create write rescue gc options version --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "ingest compact plan run commit scan get inspect status verify create write rescue gc options version --help --version" -- "$word"))
         return
     fi
     keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --compaction.max-size-amplification-percent --compaction.size-ratio --compaction.offpeak.start.hour --compaction.offpeak.end.hour --compaction.offpeak-ratio --compaction.optimization-interval --compaction.total-size-threshold --compaction.incremental-size-threshold --compaction.force-up-level-0 --lookup-compact --lookup-compact.max-interval --force-lookup --lookup-wait --full-compaction.delta-commits --commit.force-compact --write-only --write-buffer-size --write-buffer-spillable --write-buffer-spill.max-disk-size --target-file-row-num --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --sinter.spill-limit --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.per.level --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.verify-output --sinter.sub-compactions --sinter.memory-budget"
@@ -26,9 +26,13 @@ _sinter() {
     ingest)
         options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
     compact)
-        options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --result --catalog-out --rate --read-rate --control --threads --spill-dir --spill-limit --verify-output --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --partition --bucket --max-tasks --commit-user --base-dir --result --catalog-out --rate --read-rate --control --threads --spill-dir --spill-limit --verify-output --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
     plan)
-        options="--output-level --max-level --unit --full --auto --drop-delete --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --partition --bucket --max-tasks --commit-user --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
+    run)
+        options="--base-dir --spill-dir --rate --threads --option --io --memory --verbose --nice --io-priority --help$keys" ;;
+    commit)
+        options="--keep --json --help" ;;
     scan)
         options="--begin --end --limit --count --where --partition --bucket --snapshot --tag --timestamp --branch --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
     get)

@@ -26,6 +26,7 @@
     X(5, BUSY, "Busy or in conflict: another process works on or has changed the same data.") \
     X(6, NO_SPACE, "No space left.")                                                          \
     X(7, NOT_FOUND, "`get` found no record with the key.")                                    \
+    X(8, NOTHING, "Nothing to do: no bucket of the tables is due for compaction.")            \
     X(130, INTERRUPTED, "Cancelled by SIGINT; nothing was changed.")                          \
     X(141, PIPE, "The reader of standard output went away.")                                  \
     X(143, TERMINATED, "Cancelled by SIGTERM; nothing was changed.")
@@ -123,6 +124,7 @@ typedef struct cli_verb {
 extern const cli_verb *const cli_verbs[];
 extern const size_t cli_verb_count;
 
+extern const cli_verb cli_verb_commit;
 extern const cli_verb cli_verb_compact;
 extern const cli_verb cli_verb_create;
 extern const cli_verb cli_verb_gc;
@@ -132,6 +134,7 @@ extern const cli_verb cli_verb_inspect;
 extern const cli_verb cli_verb_options;
 extern const cli_verb cli_verb_plan;
 extern const cli_verb cli_verb_rescue;
+extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_scan;
 extern const cli_verb cli_verb_status;
 extern const cli_verb cli_verb_verify;

@@ -17,6 +17,11 @@ typedef struct cli_task_arguments {
     int32_t drop_delete; /* CLI_DROP_* */
     bool full;
     bool automatic;
+    /* of tables */
+    cli_list partitions;
+    cli_number bucket;
+    cli_number max_tasks;
+    const char *commit_user;
 } cli_task_arguments;
 
 enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
@@ -67,6 +72,34 @@ enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
          "auto|yes|no",                                                                           \
          "Leave deletes out of the result. auto: when nothing older can lie below. yes: fail if " \
          "that doesn't hold."},                                                                   \
+        {"partition",                                                                             \
+         'p',                                                                                     \
+         CLI_LIST,                                                                                \
+         CLI_TASK_FIELD(partitions),                                                              \
+         "A=1,B=x",                                                                               \
+         NULL,                                                                                    \
+         "Of a table: partitions with these values; may be given several times."},                \
+        {"bucket",                                                                                \
+         'b',                                                                                     \
+         CLI_COUNT,                                                                               \
+         CLI_TASK_FIELD(bucket),                                                                  \
+         "N",                                                                                     \
+         NULL,                                                                                    \
+         "Of a table: this bucket only."},                                                        \
+        {"max-tasks",                                                                             \
+         0,                                                                                       \
+         CLI_COUNT,                                                                               \
+         CLI_TASK_FIELD(max_tasks),                                                               \
+         "N",                                                                                     \
+         NULL,                                                                                    \
+         "Of a table: at most so many tasks."},                                                   \
+        {"commit-user",                                                                           \
+         0,                                                                                       \
+         CLI_TEXT,                                                                                \
+         CLI_TASK_FIELD(commit_user),                                                             \
+         "NAME",                                                                                  \
+         NULL,                                                                                    \
+         "Of a table: who commits, as its snapshots say it; else a UUID."},                       \
     {                                                                                             \
         "base-dir", 0, CLI_TEXT, CLI_TASK_FIELD(base_dir), "DIR", "@dir",                         \
             "Where the files of a document lie, instead of its base_dir."                         \

@@ -6,6 +6,7 @@
 #include "cli/opts.h"
 #include "cli/plan.h"
 #include "cli/report.h"
+#include "cli/table_plan.h"
 #include "cli/text.h"
 
 typedef struct compact_arguments {
@@ -328,6 +329,23 @@ parse_rate(const char *option, const char *text, uint64_t *out)
                : cli_fail(CLI_EXIT_USAGE, "option '--%s': %s", option, err.text);
 }
 
+/* Tables are compacted by their own options; nothing else is a list. */
+static int
+compact_tables(cli *session, const compact_arguments *args, cli_load *load)
+{
+    const uint64_t threads = args->threads.is_set ? args->threads.value : 1;
+
+    for (int i = 0; i < args->task.common.operand_count; i++) {
+        if (!cli_is_table(session, args->task.common.operands[i])) {
+            return cli_fail(CLI_EXIT_USAGE,
+                            "%s is no table; several operands have to be tables, all of them",
+                            args->task.common.operands[i]);
+        }
+    }
+    load->threads = threads < 1 ? 1 : threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
+    return cli_tables_compact(session, &args->task, load, args->control, args->spill_dir);
+}
+
 static int
 run(cli *session, void *arguments)
 {
@@ -340,6 +358,10 @@ run(cli *session, void *arguments)
     }
     if (code != CLI_EXIT_OK) {
         return code;
+    }
+    if (args->task.common.operand_count > 1 ||
+        cli_is_table(session, args->task.common.operands[0])) {
+        return compact_tables(session, args, &job.load);
     }
     sinter_text_init(&session->boot, &job.document);
     code = cli_source_open(session, &args->task.common, args->task.common.operands[0],
@@ -364,9 +386,16 @@ run(cli *session, void *arguments)
 
 const cli_verb cli_verb_compact = {
     .name = "compact",
-    .operands = "DIR|FILE",
+    .operands = "TABLE...|DIR|FILE",
     .summary = "restore order among files: rewrite what overlaps, upgrade the rest",
     .description =
+        "Compact Paimon tables, each a directory with its schemas: what their options ask for, or "
+        "with --full all of it, by partition and bucket. New files and the COMPACT snapshot are as "
+        "Paimon writes them; replaced files stay until snapshots expire. A table is locked against "
+        "other runs of sinter, and writers of Paimon may go on: what one of them replaces "
+        "meanwhile is a conflict, which leaves the table as it is. With --threads N so many tasks "
+        "run side by side, each with its share of --memory. The exit code is 8 when nothing is "
+        "due.\n\n"
         "Compact the files of a directory with a catalog, or of a sinter.files document. Unless a "
         "unit is given, all files are picked and go to the highest level. Files that overlap are "
         "merged into new ones, large files that nothing overlaps are upgraded: they get a new "
@@ -388,7 +417,10 @@ const cli_verb cli_verb_compact = {
         "too.\n\n"
         "Input files are never changed. After a failure, and when INT or TERM cancels, no new file "
         "is left.",
-    .examples = "sinter compact data/\n"
+    .examples = "sinter compact warehouse/sales.db/orders\n"
+                "sinter compact warehouse/sales.db/orders --full --partition dt=2024-10-10\n"
+                "sinter compact warehouse/*.db/* --threads 2 --memory 256mb --quiet\n"
+                "sinter compact data/\n"
                 "sinter compact data/ --target-file-size 64mb --file.compression zstd\n"
                 "sinter compact data/ --threads 2\n"
                 "sinter compact data/ --sinter.sub-compactions 4\n"
@@ -401,7 +433,7 @@ const cli_verb cli_verb_compact = {
     .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_DRY_RUN |
              CLI_TAKES_SETTINGS | CLI_TAKES_PRIORITY,
     .operand_min = 1,
-    .operand_max = 1,
+    .operand_max = -1,
     .arguments_size = sizeof(compact_arguments),
     .run = run,
 };

@@ -3,6 +3,7 @@
 #include "cli/levels.h"
 #include "cli/plan.h"
 #include "cli/report.h"
+#include "cli/table_plan.h"
 #include "cli/text.h"
 
 typedef struct plan_arguments {
@@ -98,6 +99,32 @@ cli_plan_show(cli *session, const cli_task_arguments *args, const cli_source *so
 }
 
 static int
+plan_table(cli *session, const plan_arguments *args)
+{
+    cli_table_settings settings;
+    sinter_table *table = NULL;
+    sinter_table_plan *plan = NULL;
+    int code = CLI_EXIT_OK;
+
+    cli_table_settings_init(&args->task.common, &settings);
+    code = cli_table_open(session, args->task.common.operands[0], &table);
+    if (code == CLI_EXIT_OK) {
+        code = cli_table_plan(&args->task, table, &settings, &plan);
+    }
+    if (code == CLI_EXIT_OK && sinter_table_plan_count(plan) == 0) {
+        code = CLI_EXIT_NOTHING;
+    } else if (code == CLI_EXIT_OK && args->explain) {
+        cli_table_plan_print(plan);
+    } else if (code == CLI_EXIT_OK) {
+        cli_table_plan_put(plan);
+    }
+    sinter_table_plan_destroy(plan);
+    sinter_table_close(table);
+    cli_table_settings_fini(&settings);
+    return code;
+}
+
+static int
 run(cli *session, void *arguments)
 {
     const plan_arguments *args = arguments;
@@ -105,6 +132,9 @@ run(cli *session, void *arguments)
     cli_source source;
     int code;
 
+    if (cli_is_table(session, args->task.common.operands[0])) {
+        return plan_table(session, args);
+    }
     code = cli_source_open(session, &args->task.common, args->task.common.operands[0],
                            args->task.base_dir, 0, &source);
     if (code == CLI_EXIT_OK) {
@@ -120,13 +150,18 @@ run(cli *session, void *arguments)
 
 const cli_verb cli_verb_plan = {
     .name = "plan",
-    .operands = "DIR|FILE",
+    .operands = "TABLE|DIR|FILE",
     .summary = "show what compact would do, and why",
     .description =
         "Show which files `sinter compact` with the same options would rewrite, upgrade or leave, "
         "and how much it would read. Only footers are read and nothing is written. With --json a "
-        "sinter.plan document is printed.",
-    .examples = "sinter plan data/ --explain\nsinter plan files.json --output-level 3 --json\n",
+        "sinter.plan document is printed.\n\n"
+        "Of a Paimon table the tasks are printed, one sinter.task document a line, which `sinter "
+        "run` takes on any machine that sees the files; with --explain as a table for people. The "
+        "exit code is 8 when there is none.",
+    .examples = "sinter plan warehouse/sales.db/orders > tasks.jsonl\n"
+                "sinter plan warehouse/sales.db/orders --full --explain\n"
+                "sinter plan data/ --explain\nsinter plan files.json --output-level 3 --json\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_SETTINGS,

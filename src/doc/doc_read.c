@@ -194,6 +194,36 @@ sinter__doc_enum(const sinter__doc_object *object, const char *name, const char 
 }
 
 sinter_status
+sinter__doc_bool(const sinter__doc_object *object, const char *name, bool *out, sinter_error *err)
+{
+    const json_t *value = NULL;
+
+    SINTER__CHECK(sinter__doc_member(object, name, SINTER__DOC_OPTIONAL, &value, err));
+    if (value != NULL && !json_is_boolean(value)) {
+        return fail_type(object, name, "true or false", value, err);
+    }
+    *out = value == NULL ? *out : json_is_true(value);
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__doc_child(const sinter__doc_object *object, const char *name, sinter__doc_need need,
+                  sinter__doc_object *out, sinter_error *err)
+{
+    const json_t *value = NULL;
+
+    *out = *object;
+    out->json = NULL;
+    SINTER__CHECK(sinter__doc_member(object, name, need, &value, err));
+    if (value != NULL && !json_is_object(value)) {
+        return fail_type(object, name, "an object", value, err);
+    }
+    out->json = value;
+    member_path(object, name, out->path);
+    return SINTER_OK;
+}
+
+sinter_status
 sinter__doc_array(const sinter__doc_object *object, const char *name, sinter__doc_need need,
                   const json_t **out, sinter_error *err)
 {

@@ -69,6 +69,15 @@ sinter_status
 sinter__doc_enum(const sinter__doc_object *object, const char *name, const char *const *names,
                  int *out, sinter_error *err);
 
+/** A boolean member; `*out` untouched when missing. */
+sinter_status
+sinter__doc_bool(const sinter__doc_object *object, const char *name, bool *out, sinter_error *err);
+
+/** An object member; `out->json` NULL when missing. */
+sinter_status
+sinter__doc_child(const sinter__doc_object *object, const char *name, sinter__doc_need need,
+                  sinter__doc_object *out, sinter_error *err);
+
 /** An array member; NULL when missing. */
 sinter_status
 sinter__doc_array(const sinter__doc_object *object, const char *name, sinter__doc_need need,

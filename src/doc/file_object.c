@@ -19,9 +19,8 @@ sinter__file_name_is_plain(const char *name)
            strcmp(name, "..") != 0;
 }
 
-/* A directory below the base: relative, and nowhere upwards. */
-static bool
-dir_is_below(const char *dir)
+bool
+sinter__dir_is_below(const char *dir)
 {
     const char *part = dir;
 
@@ -59,7 +58,7 @@ parse_place(const sinter__doc_object *object, sinter_file_meta *out, sinter_erro
     }
     out->level = (int32_t)level;
     SINTER__CHECK(sinter__doc_string(object, "dir", SINTER__DOC_OPTIONAL, &out->dir, err));
-    if (out->dir != NULL && !dir_is_below(out->dir)) {
+    if (out->dir != NULL && !sinter__dir_is_below(out->dir)) {
         return sinter__doc_fail(object, SINTER_E_INVALID, "dir",
                                 "a directory is relative to base_dir and has no \"..\"", err);
     }

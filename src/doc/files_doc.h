@@ -52,6 +52,10 @@ sinter__file_identity_put(sinter__doc_writer *writer, json_t *object, const sint
 bool
 sinter__file_name_is_plain(const char *name);
 
+/** Is this a directory below the base: relative, and nowhere upwards? */
+bool
+sinter__dir_is_below(const char *dir);
+
 /** Deep copy of a content as a document at the same place with the same types as `like`. */
 sinter_status
 sinter__files_doc_copy(const sinter_env *env, const sinter_files *content,

@@ -1,6 +1,8 @@
 /*
  * Documents that only leave: `sinter.result`, `sinter.plan`, `sinter.inspect`, `sinter.verify`.
  */
+#include "doc/report.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,8 +33,9 @@ end_document(sinter__doc_writer *writer, json_t *root, uint32_t flags, sinter_te
     return sinter__text_puts(out, "\n", err);
 }
 
-static void
-put_before(sinter__doc_writer *writer, json_t *root, const sinter_compact_result *result)
+void
+sinter__report_put_before(sinter__doc_writer *writer, json_t *root,
+                          const sinter_compact_result *result)
 {
     json_t *before = sinter__doc_put_array(writer, root, "before");
     const sinter_file_list *list = result == NULL ? NULL : sinter_compact_result_before(result);
@@ -68,6 +71,23 @@ put_after(sinter__doc_writer *writer, json_t *root, const sinter_compact_result 
     }
 }
 
+void
+sinter__report_put_decision(sinter__doc_writer *writer, json_t *files,
+                            const sinter_file_decision *decision, const char *code,
+                            const char *text)
+{
+    json_t *object = sinter__doc_append_object(writer, files);
+    json_t *reason = NULL;
+
+    sinter__doc_put_string(writer, object, "file_name", decision->file->file_name);
+    sinter__doc_put_string(writer, object, "action", sinter_file_action_name(decision->action));
+    reason = sinter__doc_put_object(writer, object, "reason");
+    sinter__doc_put_string(writer, reason, "code", code);
+    sinter__doc_put_string(writer, reason, "text", text);
+    sinter__doc_put_count(writer, sinter__doc_put_object(writer, reason, "values"), "file_bytes",
+                          decision->file->file_size);
+}
+
 static void
 put_decisions(sinter__doc_writer *writer, json_t *root, const sinter_compact_result *result)
 {
@@ -77,17 +97,9 @@ put_decisions(sinter__doc_writer *writer, json_t *root, const sinter_compact_res
         result == NULL ? NULL : sinter_compact_result_decisions(result, &count);
 
     for (size_t i = 0; i < count; i++) {
-        json_t *object = sinter__doc_append_object(writer, files);
-        json_t *reason = NULL;
-
-        sinter__doc_put_string(writer, object, "file_name", decisions[i].file->file_name);
-        sinter__doc_put_string(writer, object, "action",
-                               sinter_file_action_name(decisions[i].action));
-        reason = sinter__doc_put_object(writer, object, "reason");
-        sinter__doc_put_string(writer, reason, "code", sinter_reason_code(decisions[i].reason));
-        sinter__doc_put_string(writer, reason, "text", sinter_reason_text(decisions[i].reason));
-        sinter__doc_put_count(writer, sinter__doc_put_object(writer, reason, "values"),
-                              "file_bytes", decisions[i].file->file_size);
+        sinter__report_put_decision(writer, files, &decisions[i],
+                                    sinter_reason_code(decisions[i].reason),
+                                    sinter_reason_text(decisions[i].reason));
     }
 }
 
@@ -102,9 +114,14 @@ put_reasons(sinter__doc_writer *writer, json_t *parent, const sinter_compact_cou
     }
 }
 
-static void
-put_counters(sinter__doc_writer *writer, json_t *root, const sinter_compact_counters *counters)
+/* Of a result that isn't there. */
+static const sinter_compact_counters nothing = {.struct_size = (uint32_t)sizeof nothing};
+
+void
+sinter__report_put_counters(sinter__doc_writer *writer, json_t *root,
+                            const sinter_compact_counters *given)
 {
+    const sinter_compact_counters *counters = given == NULL ? &nothing : given;
     json_t *object = sinter__doc_put_object(writer, root, "counters");
     json_t *group = NULL;
     const sinter_merge_counters *merge = &counters->merge;
@@ -139,11 +156,8 @@ put_counters(sinter__doc_writer *writer, json_t *root, const sinter_compact_coun
     sinter__doc_put_integer(writer, group, "sync", counters->sync_us);
 }
 
-/* Of a result that isn't there. */
-static const sinter_compact_counters nothing = {.struct_size = (uint32_t)sizeof nothing};
-
-static const char *
-result_status(const sinter_error *error)
+const char *
+sinter__report_status(const sinter_error *error)
 {
     if (error == NULL) {
         return "ok";
@@ -177,15 +191,15 @@ sinter_result_print(const sinter_result_content *given, sinter_text *out, sinter
     sinter__doc_put_null(&writer, root, "table");
     sinter__doc_put_null(&writer, root, "commit");
     sinter__doc_put_string(&writer, root, "base_dir", content->base_dir);
-    sinter__doc_put_string(&writer, root, "status", result_status(content->error));
-    put_before(&writer, root, content->result);
+    sinter__doc_put_string(&writer, root, "status", sinter__report_status(content->error));
+    sinter__report_put_before(&writer, root, content->result);
     put_after(&writer, root, content->result, content->codec, out->env);
     (void)sinter__doc_put_array(&writer, root, "changelog");
     sinter__doc_put_null(&writer, root, "index");
     put_decisions(&writer, root, content->result);
-    put_counters(&writer, root,
-                 content->result == NULL ? &nothing
-                                         : sinter_compact_result_counters(content->result));
+    sinter__report_put_counters(
+        &writer, root,
+        content->result == NULL ? NULL : sinter_compact_result_counters(content->result));
     if (content->error == NULL) {
         sinter__doc_put_null(&writer, root, "error");
     } else {

@@ -129,19 +129,17 @@ owned_alloc(const sinter_env *env, owned_schema **out, sinter_error *err)
 }
 
 sinter_status
-sinter__schema_read(const sinter_env *env, const char *path, sinter_schema **out, sinter_error *err)
+sinter__schema_of_text(const sinter_env *env, const char *name, sinter_bytes text,
+                       sinter_schema **out, sinter_error *err)
 {
     sinter__json_file file = {0};
     owned_schema *owned = NULL;
-    sinter_text text;
     sinter_status st = SINTER_OK;
 
     *out = NULL;
-    sinter_text_init(env, &text);
-    SINTER__TRY(sinter__doc_read_file(env, path, &text, err));
     SINTER__TRY(owned_alloc(env, &owned, err));
-    SINTER__TRY(sinter__json_file_open(path, sinter_text_bytes(&text), &owned->arena, &file, err));
-    SINTER__TRY(sinter__json_file_status(read_members(&file.root, owned, err), path, err));
+    SINTER__TRY(sinter__json_file_open(name, text, &owned->arena, &file, err));
+    SINTER__TRY(sinter__json_file_status(read_members(&file.root, owned, err), name, err));
     *out = &owned->schema;
     owned = NULL;
 out:
@@ -149,6 +147,20 @@ out:
     if (owned != NULL) {
         sinter_schema_destroy(&owned->schema);
     }
+    return st;
+}
+
+sinter_status
+sinter__schema_read(const sinter_env *env, const char *path, sinter_schema **out, sinter_error *err)
+{
+    sinter_text text;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    sinter_text_init(env, &text);
+    SINTER__TRY(sinter__doc_read_file(env, path, &text, err));
+    SINTER__TRY(sinter__schema_of_text(env, path, sinter_text_bytes(&text), out, err));
+out:
     sinter_text_fini(&text);
     return st;
 }

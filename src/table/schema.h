@@ -20,4 +20,12 @@ sinter_status
 sinter__schema_read(const sinter_env *env, const char *path, sinter_schema **out,
                     sinter_error *err);
 
+/**
+ * The same of a text.
+ * @param name  for errors; NULL: none
+ */
+sinter_status
+sinter__schema_of_text(const sinter_env *env, const char *name, sinter_bytes text,
+                       sinter_schema **out, sinter_error *err);
+
 #endif

@@ -1,0 +1,208 @@
+#include "table/compact_options.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/fail.h"
+#include "compact/parse.h"
+
+/* ---- what is refused ---- */
+
+/* A key that changes what must be read or written, and the values that are fine. */
+typedef struct guarded_key {
+    const char *key;
+    const char *fine[2]; /* NULL, NULL: no value is */
+} guarded_key;
+
+static const guarded_key guarded_keys[] = {
+    {"changelog-producer", {"none", "input"}},
+    {"data-evolution.enabled", {"false", NULL}},
+    {"row-tracking.enabled", {"false", NULL}},
+    {"record-level.expire-time", {NULL, NULL}},
+    {"record-level.time-field", {NULL, NULL}},
+    {"data-file.external-paths", {"", NULL}},
+    {"clustering.incremental", {"false", NULL}},
+    {"chain-table.enabled", {"false", NULL}},
+    {"type", {"table", NULL}},
+};
+
+/* File indexes of columns: files without them are read all the same, but more slowly. */
+static bool
+is_file_index(const char *key)
+{
+    return strncmp(key, "file-index.", 11) == 0 && strstr(key, ".columns") != NULL;
+}
+
+static sinter_status
+check_key(const char *key, const char *value, sinter_error *err)
+{
+    for (size_t i = 0; i < sizeof guarded_keys / sizeof guarded_keys[0]; i++) {
+        const guarded_key *guard = &guarded_keys[i];
+
+        if (strcmp(guard->key, key) == 0 &&
+            (guard->fine[0] == NULL || strcasecmp(guard->fine[0], value) != 0) &&
+            (guard->fine[1] == NULL || strcasecmp(guard->fine[1], value) != 0)) {
+            return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                               "option %s = \"%.60s\": such tables can't be compacted", key, value);
+        }
+    }
+    if (is_file_index(key)) {
+        return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                           "option %s = \"%.60s\": file indexes can't be written", key, value);
+    }
+    return SINTER_OK;
+}
+
+/* ---- what is set ---- */
+
+/* Keys of the core that belong to writers, or to how files of a table are made, which the plan of
+ * writing decides. */
+static const char *const keys_elsewhere[] = {"merge-engine",
+                                             "ignore-delete",
+                                             "file.compression",
+                                             "file.compression.per.level",
+                                             "file.compression.zstd-level",
+                                             "file.block-size",
+                                             "full-compaction.delta-commits",
+                                             "commit.force-compact",
+                                             "write-only",
+                                             "write-buffer-size",
+                                             "write-buffer-spillable",
+                                             "write-buffer-spill.max-disk-size",
+                                             "target-file-row-num",
+                                             "lookup-wait"};
+
+static bool
+is_of_core(const char *key)
+{
+    sinter_option_info info = {.struct_size = (uint32_t)sizeof info};
+
+    for (size_t i = 0; i < sizeof keys_elsewhere / sizeof keys_elsewhere[0]; i++) {
+        if (strcmp(keys_elsewhere[i], key) == 0) {
+            return false;
+        }
+    }
+    for (size_t i = 0; sinter_compact_option_info(i, &info); i++) {
+        if (strcmp(info.key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static sinter_status
+load_number(const char *key, const char *value, int64_t min, uint64_t *out, sinter_error *err)
+{
+    int64_t number = 0;
+
+    if (sinter__parse_int(value, &number, NULL) != SINTER_OK || number < min) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "option %s: \"%.60s\" is no number from %lld on",
+                           key, value, (long long)min);
+    }
+    *out = (uint64_t)number;
+    return SINTER_OK;
+}
+
+/* A key of append tables; false: it is none. */
+static bool
+set_append(sinter__append_options *append, const char *key, const char *value, sinter_status *st,
+           sinter_error *err)
+{
+    if (strcmp(key, "source.split.open-file-cost") == 0) {
+        *st = sinter_parse_bytes(value, &append->open_file_cost, err);
+    } else if (strcmp(key, "compaction.min.file-num") == 0) {
+        *st = load_number(key, value, 1, &append->file_num_min, err);
+    } else if (strcmp(key, "compaction.file-num-limit") == 0) {
+        *st = load_number(key, value, 1, &append->file_num_limit, err);
+    } else if (strcmp(key, "compaction.delete-ratio-threshold") == 0) {
+        *st = sinter__parse_ratio(value, &append->delete_ratio, err);
+    } else {
+        return false;
+    }
+    if (*st != SINTER_OK) {
+        sinter__fail_context(err, "option %s", key);
+    }
+    return true;
+}
+
+static sinter_status
+set_key(sinter__compaction *out, const char *key, const char *value, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(check_key(key, value, err));
+    if (set_append(&out->append, key, value, &st, err) || !is_of_core(key)) {
+        return st;
+    }
+    st = sinter_compact_options_set(&out->core, key, value, err);
+    /* Spill files are nobody else's: a codec that isn't there is no reason to refuse a table. */
+    return st == SINTER_E_UNSUPPORTED && strcmp(key, "spill-compression") == 0 ? SINTER_OK : st;
+}
+
+static sinter_status
+set_setting(sinter__compaction *out, const char *key, const char *value, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    if (set_append(&out->append, key, value, &st, err)) {
+        return st;
+    }
+    if (!is_of_core(key) && strncmp(key, "sinter.", 7) != 0) {
+        /* Names the nearest key, unless it is one that a table alone can have. */
+        sinter_compact_options scratch = out->core;
+
+        SINTER__CHECK(sinter_compact_options_set(&scratch, key, value, err));
+        return SINTER__ERR(err, SINTER_E_INVALID, "option %s is the table's alone", key);
+    }
+    return sinter_compact_options_set(&out->core, key, value, err);
+}
+
+/* ---- all ---- */
+
+static sinter_status
+check_engine(const sinter__compaction *out, sinter_error *err)
+{
+    if (out->has_key && out->table.merge_engine != SINTER__ENGINE_DEDUPLICATE &&
+        out->table.merge_engine != SINTER__ENGINE_FIRST_ROW) {
+        return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                           "option merge-engine = \"%s\": such tables can't be compacted",
+                           sinter__merge_engine_name(out->table.merge_engine));
+    }
+    if (out->table.bucket == -2) {
+        return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
+                           "option bucket = \"-2\": postponed buckets can't be compacted");
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__compaction_load(const sinter_schema *schema, const sinter__settings *settings,
+                        sinter__compaction *out, sinter_error *err)
+{
+    const char *prefix = sinter_schema_option(schema, "data-file.prefix");
+
+    *out = (sinter__compaction){.append = {.open_file_cost = (uint64_t)4 << 20,
+                                           .file_num_min = 5,
+                                           .file_num_limit = 100000,
+                                           .delete_ratio = 0.2}};
+    out->has_key = schema->primary_key_count > 0;
+    out->file_prefix = prefix == NULL ? "data-" : prefix;
+    sinter_compact_options_init(&out->core);
+    if (!out->has_key) {
+        out->core.target_file_bytes = (uint64_t)256 << 20;
+    }
+    SINTER__CHECK(sinter__table_options_load(schema, &out->table, err));
+    for (size_t i = 0; i < schema->option_count; i++) {
+        SINTER__CHECK(set_key(out, schema->options[i].key, schema->options[i].value, err));
+    }
+    SINTER__CHECK(check_engine(out, err));
+    for (size_t i = 0; i < settings->count; i++) {
+        SINTER__CHECK(set_setting(out, settings->items[i].key, settings->items[i].value, err));
+    }
+    out->core.merge_engine = out->table.merge_engine == SINTER__ENGINE_FIRST_ROW
+                                 ? SINTER_MERGE_ENGINE_FIRST_ROW
+                                 : SINTER_MERGE_ENGINE_DEDUPLICATE;
+    out->core.ignore_delete = out->table.ignore_delete;
+    out->needs_lookup = out->table.deletion_vectors || sinter_compact_needs_lookup(&out->core);
+    return sinter_compact_options_check(&out->core, err);
+}

@@ -1,0 +1,108 @@
+. "$(dirname "$0")/lib.sh"
+
+# a copy of a table that Paimon made: Avro, two buckets, five runs in each
+copy() {
+    rm -rf "$1"
+    cp -r "$source_dir/tests/data/tables/oracle/pk_dedup_l0_avro.db" "$1"
+    chmod -R u+w "$1"
+}
+rows() {
+    "$SINTER" scan "$1/t" --json | sort
+}
+snapshots() {
+    find "$1/t/snapshot" -name 'snapshot-*' | wc -l
+}
+
+copy a
+all=$(rows a)
+count=$(snapshots a)
+
+# what would be done, for people and for machines; nothing is written
+before=$(state a)
+s 0 compact a/t --full --dry-run
+has "$out" "all files of the bucket"
+s 0 plan a/t --full
+same "$(wc -l <<<"$out")" 2
+same "$(json 'all[0]["format"]' <<<"$out")" sinter.task
+s 0 plan a/t --full --bucket 1 --explain
+hasnt "$out" "sinter.task"
+s 0 plan a/t --full --max-tasks 1
+same "$(wc -l <<<"$out")" 1
+same "$(state a)" "$before"
+
+# one command
+s 0 compact a/t --full
+has "$out" "10 files became 2"
+same "$(rows a)" "$all"
+same "$(snapshots a)" $((count + 1))
+s 8 compact a/t --full
+has "$out" "nothing to do"
+s 8 plan a/t --full
+same "$(snapshots a)" $((count + 1))
+
+# three steps, anywhere: what was committed once is committed once
+copy b
+mv b elsewhere
+ln -s elsewhere b
+"$SINTER" plan b/t --full >tasks.jsonl
+s 0 run tasks.jsonl --base-dir elsewhere/t
+cp .out results.jsonl
+same "$(json '[r["status"] for r in all]' <results.jsonl)" '["ok", "ok"]'
+s 0 commit b/t results.jsonl
+has "$out" "10 files became 2"
+same "$(rows b)" "$all"
+s 0 commit b/t results.jsonl --json
+same "$(json 'd["was_done"]' <<<"$out")" true
+same "$(snapshots b)" $((count + 1))
+same "$(rows b)" "$all"
+
+# a task may run twice; the second result is not used, and its files go
+copy c
+"$SINTER" plan c/t --full --bucket 0 >task.jsonl
+"$SINTER" run task.jsonl >first.jsonl
+"$SINTER" run task.jsonl >second.jsonl
+files=$(find c/t/bucket-0 -type f | wc -l)
+s 0 commit c/t first.jsonl second.jsonl
+has "$out" "given twice; 1 of their files"
+same "$(find c/t/bucket-0 -type f | wc -l)" $((files - 1))
+same "$(rows c)" "$all"
+
+# files that are no more there are a conflict
+copy e
+"$SINTER" plan e/t --full | "$SINTER" run - >late.jsonl
+s 0 compact e/t --full
+before=$(state e)
+s 5 commit e/t late.jsonl
+has "$err" "any more"
+one_line
+same "$(state e)" "$before"
+
+# several tables: one that fails doesn't end it
+copy f
+s 2 compact f/t . --full
+copy g
+rm g/t/bucket-0/*.avro
+s 4 compact g/t f/t --full
+has "$out" "f/t: snapshot"
+same "$(rows f)" "$all"
+
+# options of the command line go before the table's
+copy h
+s 0 compact h/t --full --target-file-size 1kb --compaction.force-rewrite-all-files true --threads 2
+same "$(rows h)" "$all"
+
+# documents are read strictly
+sed 's/"version":1/"version":2/' task.jsonl >newer.json
+s 3 run newer.json
+one_line
+sed 's/"must_understand":\[\]/"must_understand":["tomorrow"]/' task.jsonl >must.json
+s 3 run must.json
+has "$err" tomorrow
+echo '{"format":"sinter.task","version":1}' >empty.json
+s 3 run empty.json
+s 2 commit a/t
+
+# a run that fails says so in its result
+sed 's/data-[0-9a-f-]*-0.avro/data-missing.avro/' task.jsonl >gone.json
+s 4 run gone.json
+same "$(json 'd["status"]' <<<"$out")" failed
