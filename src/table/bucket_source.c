@@ -10,6 +10,7 @@
 #include "doc/binary.h"
 #include "doc/text.h"
 #include "table/bucket_output.h"
+#include "table/columns_reader.h"
 #include "table/deletion_file.h"
 
 enum { ARITY_BYTES = 4 };
@@ -27,6 +28,7 @@ struct sinter__bucket_source {
     sinter_text text;
     sinter_format format;
     sinter__bucket_output *output; /* NULL: files are only read */
+    bool keeps_columns;            /* of files that are written again as they are */
 };
 
 /* ---- rows of metadata ---- */
@@ -308,6 +310,22 @@ compare_path(const void *path, const void *input)
     return strcmp(path, ((const sinter__data_input *)input)->path);
 }
 
+static const sinter__file_form *
+form_of(const sinter__bucket_source *self)
+{
+    return sinter__write_plan_form(self->request.write, self->request.write_level);
+}
+
+/* Is the file of the schema and format that it would be written in? */
+static bool
+may_stay_columns(const sinter__bucket_source *self, const sinter__data_input *input)
+{
+    const char *dot = strrchr(input->path, '.');
+
+    return input->row_type == self->request.write->schema->row_type && dot != NULL &&
+           strcmp(dot + 1, form_of(self)->name) == 0;
+}
+
 static sinter_status
 open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_read_options *options,
             sinter_reader **out, sinter_error *err)
@@ -318,6 +336,17 @@ open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_rea
 
     if (input == NULL) {
         return SINTER__ERR_AT(err, SINTER_E_INVALID, path, -1, "no file of this bucket");
+    }
+    if (self->keeps_columns && may_stay_columns(self, input)) {
+        const sinter__columns_request request = {.plan = self->request.write,
+                                                 .form = form_of(self),
+                                                 .key_codec = self->request.columns->key_codec,
+                                                 .file = input};
+        const sinter_status st = sinter__columns_reader_open(env, &request, options, out, err);
+
+        if (st != SINTER_END) {
+            return st;
+        }
     }
     return sinter__data_reader_open(env, &self->request.columns->plan, input, options, out, err);
 }
@@ -331,6 +360,19 @@ open_writer(void *ctx, const sinter_env *env, const char *path, const sinter_wri
     return sinter__bucket_output_open(self->output, env, path, options, out, err);
 }
 
+/* Does nobody look into the rows of files that are written again in their format? */
+static bool
+can_keep_columns(const sinter__bucket_source *self)
+{
+    const sinter__bucket_request *request = &self->request;
+    const sinter__merge_engine engine = request->options->merge_engine;
+
+    return !request->wants_values && request->columns->order == NULL &&
+           (request->columns->key_codec == NULL || engine == SINTER__ENGINE_DEDUPLICATE ||
+            engine == SINTER__ENGINE_FIRST_ROW) &&
+           form_of(self)->kind != SINTER__FILE_AVRO;
+}
+
 static sinter_status
 begin_writing(sinter__bucket_source *self, sinter_error *err)
 {
@@ -341,6 +383,7 @@ begin_writing(sinter__bucket_source *self, sinter_error *err)
     SINTER__CHECK(sinter__bucket_output_create(self->arena.env, &config, &self->output, err));
     self->format.extension = sinter__bucket_output_extension(self->output);
     self->format.open_writer = open_writer;
+    self->keeps_columns = can_keep_columns(self);
     return SINTER_OK;
 }
 

@@ -24,6 +24,9 @@ typedef struct sinter__bucket_request {
     bool skips_level_0;
     const sinter__write_plan *write; /* NULL: files are only read */
     int32_t write_level;             /* of the files that are written */
+    /* Somebody looks at values of rows while they are merged (a merge function, an order): they
+     * come as BinaryRows even where columns could stay what they are. */
+    bool wants_values;
     /** Tables without key: the sequence of the first row that is written. Files go on from there,
      * so one is written after the other. */
     int64_t first_sequence;

@@ -80,6 +80,16 @@ columnar_append(sinter__row_sink *base, const sinter_datum *values, sinter_error
                : flush(sink, err);
 }
 
+static sinter_status
+columnar_append_columns(sinter__row_sink *base, const sinter__columnar_range *range,
+                        sinter_error *err)
+{
+    columnar_sink *sink = (columnar_sink *)base;
+
+    SINTER__CHECK(flush(sink, err)); /* rows that came before */
+    return sink->library.api->output_append(sink->output, range, 1, err);
+}
+
 static uint64_t
 columnar_bytes(const sinter__row_sink *base)
 {
@@ -115,6 +125,20 @@ columnar_close(sinter__row_sink *base)
     sinter__free(sink->env, sink);
 }
 
+/* A row group or stripe lies in memory until it ends, so it takes no more than a part of the
+ * budget, which readers and rows need, too. */
+static uint64_t
+group_bytes(const columnar_sink *sink, const sinter__file_form *form)
+{
+    enum { BUDGET_PARTS = 8 };
+    static const uint64_t usual[] = {
+        [SINTER__FILE_PARQUET] = (uint64_t)128 << 20, [SINTER__FILE_ORC] = (uint64_t)64 << 20};
+    const uint64_t most = sinter_memory_limit(sink->env->memory) / BUDGET_PARTS;
+    const uint64_t wanted = form->group_bytes == 0 ? usual[form->kind] : form->group_bytes;
+
+    return wanted < most || most == 0 ? wanted : most;
+}
+
 static sinter_status
 open_file(columnar_sink *sink, const sinter__row_output *output, sinter_error *err)
 {
@@ -124,7 +148,7 @@ open_file(columnar_sink *sink, const sinter__row_output *output, sinter_error *e
         .kind = form->kind == SINTER__FILE_ORC ? SINTER__COLUMNAR_ORC : SINTER__COLUMNAR_PARQUET,
         .codec = form->codec,
         .codec_level = form->kind == SINTER__FILE_ORC ? 0 : form->codec_level,
-        .group_bytes = form->group_bytes,
+        .group_bytes = group_bytes(sink, form),
         .page_bytes = form->page_bytes,
         .io_flags = output->io_flags,
         .no_dictionary = form->no_dictionary};
@@ -159,6 +183,7 @@ sinter__columnar_sink_open(const sinter_env *env, const sinter__row_output *outp
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, sink, 1, err));
     sink->base = (sinter__row_sink){.append = columnar_append,
+                                    .append_columns = columnar_append_columns,
                                     .bytes = columnar_bytes,
                                     .finish = columnar_finish,
                                     .close = columnar_close};

@@ -114,30 +114,6 @@ find_column(const struct ArrowSchema *schema, const char *name, uint32_t *out, s
     return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has no column %.100s", name);
 }
 
-/* Fields of a ROW stand in the order of its type: are the names the same? What isn't nested in the
- * same way is seen by who reads it. */
-static sinter_status
-check_fields(const struct ArrowSchema *field, const sinter_type *type, sinter_error *err)
-{
-    const bool is_map = strcmp(field->format, "+m") == 0 && field->n_children == 1;
-    const struct ArrowSchema *parent = is_map ? field->children[0] : field;
-
-    if (!sinter_type_is_nested(type) || type->parts == NULL ||
-        parent->n_children != (int64_t)type->parts->count) {
-        return SINTER_OK;
-    }
-    for (size_t i = 0; i < type->parts->count; i++) {
-        const sinter_field *part = &type->parts->fields[i];
-
-        if (type->id == SINTER_TYPE_ROW && strcmp(parent->children[i]->name, part->name) != 0) {
-            return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has a field %.100s for %.100s",
-                               parent->children[i]->name, part->name);
-        }
-        SINTER__CHECK(check_fields(parent->children[i], &part->type, err));
-    }
-    return SINTER_OK;
-}
-
 /* Which columns are read, and where each that was asked for is among them. */
 static sinter_status
 find_columns(columnar_source *source, const struct ArrowSchema *schema,
@@ -145,8 +121,8 @@ find_columns(columnar_source *source, const struct ArrowSchema *schema,
 {
     for (size_t i = 0; i < request->count; i++) {
         SINTER__CHECK(find_column(schema, request->columns[i].name, &source->places[i], err));
-        SINTER__CHECK(
-            check_fields(schema->children[source->places[i]], &request->columns[i].type, err));
+        SINTER__CHECK(sinter__columnar_check_fields(schema->children[source->places[i]],
+                                                    &request->columns[i].type, err));
         source->read[i] = source->places[i];
     }
     if (request->count > 1) {

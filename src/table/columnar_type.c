@@ -216,3 +216,26 @@ out:
     }
     return st;
 }
+
+sinter_status
+sinter__columnar_check_fields(const struct ArrowSchema *field, const sinter_type *type,
+                              sinter_error *err)
+{
+    const bool is_map = strcmp(field->format, "+m") == 0 && field->n_children == 1;
+    const struct ArrowSchema *parent = is_map ? field->children[0] : field;
+
+    if (!sinter_type_is_nested(type) || type->parts == NULL ||
+        parent->n_children != (int64_t)type->parts->count) {
+        return SINTER_OK;
+    }
+    for (size_t i = 0; i < type->parts->count; i++) {
+        const sinter_field *part = &type->parts->fields[i];
+
+        if (type->id == SINTER_TYPE_ROW && strcmp(parent->children[i]->name, part->name) != 0) {
+            return SINTER__ERR(err, SINTER_E_CORRUPT, "the file has a field %.100s for %.100s",
+                               parent->children[i]->name, part->name);
+        }
+        SINTER__CHECK(sinter__columnar_check_fields(parent->children[i], &part->type, err));
+    }
+    return SINTER_OK;
+}

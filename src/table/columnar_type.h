@@ -40,4 +40,13 @@ sinter_status
 sinter__columnar_schema_make(const sinter_env *env, const sinter__columnar_field *fields,
                              size_t count, struct ArrowSchema *out, sinter_error *err);
 
+/**
+ * Are the fields of a ROW in a file's column, which stand in the order of its type, those of the
+ * type by name? What isn't nested in the same way is seen by who reads it.
+ * @return SINTER_OK, SINTER_E_CORRUPT (both named)
+ */
+sinter_status
+sinter__columnar_check_fields(const struct ArrowSchema *field, const sinter_type *type,
+                              sinter_error *err);
+
 #endif

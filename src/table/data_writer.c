@@ -9,6 +9,7 @@
 #include "base/load.h"
 #include "doc/binary.h"
 #include "sinter/io.h"
+#include "table/columns_reader.h"
 
 enum {
     SYSTEM_COLUMNS = 2,
@@ -68,18 +69,47 @@ set_system(data_writer *self, int64_t sequence, uint8_t kind)
     assert(at == self->values + plan->system_count);
 }
 
+/* The BinaryRow of a row. */
+static sinter_bytes
+row_of(const sinter_batch *batch, uint32_t row)
+{
+    if (batch->payload_ops == &sinter__columns_payload_ops) {
+        const sinter__columns_payload *payload = batch->payload;
+
+        assert(payload->batch == NULL);
+        return payload->rows[row];
+    }
+    return batch->payload_ops->value(batch, row);
+}
+
+static void
+count_row(data_writer *self, int64_t sequence, bool is_retract)
+{
+    self->retracts += is_retract ? 1 : 0;
+    self->sequence_min =
+        self->rows == 0 || sequence < self->sequence_min ? sequence : self->sequence_min;
+    self->sequence_max =
+        self->rows == 0 || sequence > self->sequence_max ? sequence : self->sequence_max;
+    self->rows++;
+}
+
+static int64_t
+sequence_of(const data_writer *self, const sinter_batch *batch, uint32_t row)
+{
+    return self->plan->key_count > 0 ? batch->sequences[row]
+                                     : self->output.first_sequence + (int64_t)self->rows;
+}
+
 static sinter_status
 append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_error *err)
 {
     const sinter__write_plan *plan = self->plan;
     const size_t columns = plan->field_count - plan->system_count;
     const bool has_key = plan->key_count > 0;
-    const int64_t sequence =
-        has_key ? batch->sequences[row] : self->output.first_sequence + (int64_t)self->rows;
+    const int64_t sequence = sequence_of(self, batch, row);
     sinter__slots slots;
 
-    SINTER__CHECK(
-        sinter__slots_of_row(columns, batch->payload_ops->value(batch, row), &slots, err));
+    SINTER__CHECK(sinter__slots_of_row(columns, row_of(batch, row), &slots, err));
     for (size_t i = 0; i < columns; i++) {
         SINTER__CHECK(sinter__slots_get(&slots, &plan->fields[plan->system_count + i].type, i,
                                         &self->values[plan->system_count + i], err));
@@ -87,12 +117,7 @@ append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_er
     set_system(self, sequence, has_key ? batch->kinds[row] : SINTER_KIND_INSERT);
     SINTER__CHECK(sinter__stats_collector_add(self->collector, self->values, err));
     SINTER__CHECK(self->sink->append(self->sink, self->values, err));
-    self->retracts += has_key && sinter_kind_is_retract(batch->kinds[row]) ? 1 : 0;
-    self->sequence_min =
-        self->rows == 0 || sequence < self->sequence_min ? sequence : self->sequence_min;
-    self->sequence_max =
-        self->rows == 0 || sequence > self->sequence_max ? sequence : self->sequence_max;
-    self->rows++;
+    count_row(self, sequence, has_key && sinter_kind_is_retract(batch->kinds[row]));
     return SINTER_OK;
 }
 
@@ -107,24 +132,69 @@ keep_key(data_writer *self, sinter__buffer *key, const sinter_batch *batch, uint
                            : sinter__buffer_append(self->env, key, bytes.data, bytes.size, err);
 }
 
-/* Append rows of a range until the file is large enough; how many there were. */
+/* Rows that stay columns, all of them. */
 static sinter_status
-append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
-             sinter_error *err)
+append_columns(data_writer *self, const sinter_range *range, sinter_error *err)
+{
+    const sinter_batch *batch = range->batch;
+    const sinter__columns_payload *payload = batch->payload;
+    const sinter__columnar_range columns = {
+        .batch = payload->batch, .first = payload->first + range->first, .count = range->count};
+    const sinter__stats_rows rows = {.cells = payload->cells,
+                                     .arrays = payload->array->children,
+                                     .first = (int64_t)columns.first,
+                                     .count = range->count};
+    const bool has_key = self->plan->key_count > 0;
+
+    SINTER__CHECK(sinter__stats_collector_add_rows(self->collector, &rows, err));
+    SINTER__CHECK(self->sink->append_columns(self->sink, &columns, err));
+    for (uint32_t i = range->first; i < range->first + range->count; i++) {
+        count_row(self, sequence_of(self, batch, i),
+                  has_key && sinter_kind_is_retract(batch->kinds[i]));
+    }
+    return SINTER_OK;
+}
+
+static bool
+is_of_columns(const sinter_batch *batch)
+{
+    return batch->payload_ops == &sinter__columns_payload_ops &&
+           ((const sinter__columns_payload *)batch->payload)->batch != NULL;
+}
+
+/* Append rows until the file is large enough; how many there were. */
+static sinter_status
+append_rows(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
+            sinter_error *err)
 {
     uint32_t taken = 0;
 
     while (taken < range->count &&
            (self->rows % LOOK_ROWS != 0 || self->sink->bytes(self->sink) < stop_bytes)) {
-        if (self->rows == 0) {
-            SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
-        }
         SINTER__CHECK(append_row(self, range->batch, range->first + taken, err));
         taken++;
     }
     *taken_out = taken;
-    return taken == 0 ? SINTER_OK
-                      : keep_key(self, &self->max_key, range->batch, range->first + taken - 1, err);
+    return SINTER_OK;
+}
+
+static sinter_status
+append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
+             sinter_error *err)
+{
+    *taken_out = 0;
+    if (self->rows == 0) {
+        SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
+    }
+    if (!is_of_columns(range->batch)) {
+        SINTER__CHECK(append_rows(self, range, stop_bytes, taken_out, err));
+    } else if (self->sink->bytes(self->sink) < stop_bytes) {
+        SINTER__CHECK(append_columns(self, range, err));
+        *taken_out = range->count;
+    }
+    return *taken_out == 0
+               ? SINTER_OK
+               : keep_key(self, &self->max_key, range->batch, range->first + *taken_out - 1, err);
 }
 
 /* NOLINTBEGIN(readability-function-size): the vtable says which parameters it has */

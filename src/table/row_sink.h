@@ -4,6 +4,7 @@
 #ifndef SINTER_TABLE_ROW_SINK_H
 #define SINTER_TABLE_ROW_SINK_H
 
+#include "format/columnar.h"
 #include "table/write_plan.h"
 
 typedef struct sinter__row_sink sinter__row_sink;
@@ -12,6 +13,9 @@ typedef struct sinter__row_sink sinter__row_sink;
 struct sinter__row_sink {
     /** Append a row: one value per column, within its type; copied. */
     sinter_status (*append)(sinter__row_sink *sink, const sinter_datum *values, sinter_error *err);
+    /** Append rows of a batch that has the file's columns. NULL: the format has no such batches. */
+    sinter_status (*append_columns)(sinter__row_sink *sink, const sinter__columnar_range *range,
+                                    sinter_error *err);
     /** Bytes of the file so far, and encoded ones that are still held; rows that are not encoded
      *  yet are not among them. */
     uint64_t (*bytes)(const sinter__row_sink *sink);

@@ -14,6 +14,7 @@
 #include "compact/parse.h"
 #include "doc/binary.h"
 #include "doc/type.h"
+#include "table/extremes.h"
 
 enum { ARITY_BYTES = 4, TEXT_CHARS = 16, MICRO_DIGITS = 6 };
 
@@ -442,6 +443,36 @@ sinter__stats_collector_add(sinter__stats_collector *self, const sinter_datum *v
             column->nulls++;
         } else if (column->has_bounds) {
             SINTER__CHECK(add_bounds(self, column, values[i], err));
+        }
+    }
+    return SINTER_OK;
+}
+
+/* ---- columns ---- */
+
+sinter_status
+sinter__stats_collector_add_rows(sinter__stats_collector *self, const sinter__stats_rows *rows,
+                                 sinter_error *err)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        tally *column = &self->tallies[i];
+        sinter__extremes found;
+        sinter_datum value;
+
+        if (!column->counts_nulls) {
+            continue;
+        }
+        sinter__extremes_find(&rows->cells[i], rows->arrays[i], rows->first, rows->count, &found);
+        column->nulls += found.nulls;
+        if (found.least >= 0 && column->has_bounds) {
+            SINTER__CHECK(
+                sinter__cells_get(&rows->cells[i], rows->arrays[i], found.least, &value, err));
+            SINTER__CHECK(add_bounds(self, column, value, err));
+        }
+        if (found.greatest != found.least && column->has_bounds) {
+            SINTER__CHECK(
+                sinter__cells_get(&rows->cells[i], rows->arrays[i], found.greatest, &value, err));
+            SINTER__CHECK(add_bounds(self, column, value, err));
         }
     }
     return SINTER_OK;

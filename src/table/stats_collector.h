@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "sinter/type.h"
+#include "table/columnar_rows.h"
 #include "table/simple_stats.h"
 
 /** What is kept of a column. */
@@ -76,6 +77,22 @@ sinter__stats_collector_destroy(sinter__stats_collector *self);
 sinter_status
 sinter__stats_collector_add(sinter__stats_collector *self, const sinter_datum *values,
                             sinter_error *err);
+
+/** Rows that are columns of Arrow, one per column of the collector. */
+typedef struct sinter__stats_rows {
+    const sinter__cells *cells;
+    struct ArrowArray *const *arrays;
+    int64_t first;
+    int64_t count;
+} sinter__stats_rows;
+
+/**
+ * Take several rows into account.
+ * @return SINTER_OK, SINTER_E_NOMEM
+ */
+sinter_status
+sinter__stats_collector_add_rows(sinter__stats_collector *self, const sinter__stats_rows *rows,
+                                 sinter_error *err);
 
 /** Statistics of all rows so far. */
 typedef struct sinter__stats_result {

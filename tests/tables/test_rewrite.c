@@ -13,7 +13,7 @@
 #include "tables.h"
 
 /* Files of a table resemble each other. */
-enum { PATH_BYTES = 4096, BUCKET_FILES_MAX = 2, TABLE_FILES_MAX = 6 };
+enum { PATH_BYTES = 4096, BUCKET_FILES_MAX = 2, TABLE_FILES_MAX = 8 };
 
 /** A table of which files are written again. */
 typedef struct rewrite {
@@ -256,7 +256,7 @@ check_schemas(const rewrite *self, const char *const paths[2])
 
 static void
 check_file(rewrite *self, const sinter__bucket_files *bucket,
-           const sinter__manifest_entry *const *entry)
+           const sinter__manifest_entry *const *entry, bool wants_values)
 {
     sinter__bucket_files one = *bucket;
     const sinter__bucket_request request = {.table = self->test->table,
@@ -265,6 +265,7 @@ check_file(rewrite *self, const sinter__bucket_files *bucket,
                                             .files = &one,
                                             .write = &self->plan,
                                             .write_level = (*entry)->file.level,
+                                            .wants_values = wants_values,
                                             .first_sequence = (*entry)->file.min_sequence};
     sinter__bucket_source *source = NULL;
     sinter__manifest_entry made;
@@ -299,7 +300,8 @@ check_bucket(rewrite *self, const sinter__bucket_files *bucket)
                                              &schema, NULL),
                      SINTER_OK);
         open_plan(self, schema);
-        check_file(self, bucket, &bucket->entries[i]);
+        check_file(self, bucket, &bucket->entries[i], false); /* columns, where they can stay */
+        check_file(self, bucket, &bucket->entries[i], true);
         close_plan(self);
     }
 }
