@@ -11,6 +11,7 @@
 #include "sinter/table.h"
 #include "support/fault_alloc.h"
 #include "table/bucket_output.h"
+#include "table/columns_reader.h"
 #include "table/data_reader.h"
 #include "table/scan_columns.h"
 
@@ -354,3 +355,201 @@ Test(table_data_writer, every_call_of_the_io_may_fail)
         close_bed(&b);
     }
 }
+
+#ifdef COLUMNAR_LIBRARY
+/* Write all rows to "t/f.EXTENSION", and open that for columns. */
+static sinter_reader *
+open_columns(const bed *b, sinter__data_input *input, const sinter_read_options *options)
+{
+    const sinter__columns_request request = {
+        .plan = &b->plan, .form = &b->plan.form, .key_codec = b->columns.key_codec, .file = input};
+    sinter_reader *reader = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    cr_assert_eq(sinter__columns_reader_open(&b->place.env, &request, options, &reader, &err),
+                 SINTER_OK, "%s", err.text);
+    return reader;
+}
+
+static sinter_status
+compare_frozen(void *ctx, const void *data, size_t size)
+{
+    const sinter_bytes *expected = ctx;
+
+    return size == expected->size && memcmp(data, expected->data, size) == 0 ? SINTER_OK
+                                                                             : SINTER_E_CORRUPT;
+}
+
+/* A batch of rows from `first` on is what was given, and so are its rows when they were spilled. */
+static void
+check_columns(const bed *b, const sinter_batch *batch, uint32_t first)
+{
+    const sinter_batch *given = b->range.batch;
+
+    cr_assert_eq(batch->payload_ops, &sinter__columns_payload_ops);
+    cr_assert_null(batch->payload_ops->value);
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        sinter_bytes value = given->payload_ops->value(given, first + i);
+        const sinter_bytes key = sinter_batch_key(batch, i);
+        const sinter_bytes expected = sinter_batch_key(given, first + i);
+
+        cr_assert(key.size == expected.size && memcmp(key.data, expected.data, key.size) == 0);
+        cr_assert_eq(batch->sequences[i], given->sequences[first + i]);
+        cr_assert_eq(batch->kinds[i], given->kinds[first + i]);
+        cr_assert_eq(batch->payload_ops->freeze(batch, i, compare_frozen, &value, NULL), SINTER_OK,
+                     "row %u", first + i);
+    }
+}
+
+/* Half of the rows as columns, the others as if they had been spilled: both go into one file. */
+static void
+write_mixed(const bed *b, const sinter_batch *batch, const char *path)
+{
+    const sinter_write_options options = {.struct_size = (uint32_t)sizeof options, .level = 5};
+    const sinter_payload_ops *ops = &sinter__columns_payload_ops;
+    sinter__bucket_output *output = open_output(b, &b->place.env, 0);
+    sinter_file_stats stats = {.struct_size = (uint32_t)sizeof stats};
+    sinter_bytes frozen[ROWS];
+    sinter_batch thawed = *batch;
+    sinter_range ranges[2] = {{batch, 0, ROWS / 2}, {&thawed, ROWS / 2, ROWS / 2}};
+    sinter_writer *writer = NULL;
+    void *state = NULL;
+    size_t taken = 0;
+    uint32_t rows = 0;
+
+    for (uint32_t i = 0; i < ROWS; i++) {
+        frozen[i] = b->range.batch->payload_ops->value(b->range.batch, i);
+    }
+    cr_assert_eq(ops->thaw(&b->place.env, frozen, ROWS, &state, &thawed.payload, NULL), SINTER_OK);
+    cr_assert_eq(sinter__bucket_output_open(output, &b->place.env, path, &options, &writer, NULL),
+                 SINTER_OK);
+    cr_assert_eq(writer->ops->append(writer, ranges, 2, UINT64_MAX, &taken, &rows, NULL),
+                 SINTER_OK);
+    cr_assert_eq(taken, 2);
+    cr_assert_eq(writer->ops->finish(writer, &stats, NULL), SINTER_OK);
+    cr_expect_eq(stats.row_count, ROWS);
+    cr_expect_eq(stats.retract_count, ROWS / 4);
+    cr_expect_eq(stats.sequence_min, 100);
+    cr_expect_eq(stats.sequence_max, 100 + ROWS - 1);
+    writer->ops->close(writer);
+    ops->thaw_end(&b->place.env, state);
+    sinter__bucket_output_destroy(output);
+}
+
+Test(table_data_writer, columns_are_the_rows_also_when_they_were_spilled)
+{
+    for (size_t f = 1; formats[f] != NULL; f++) {
+        sinter_file_stats stats = {.struct_size = (uint32_t)sizeof stats};
+        sinter__bucket_output *output = NULL;
+        sinter__data_input input = {.path = NULL};
+        sinter_reader *reader = NULL;
+        const sinter_batch *batch = NULL;
+        char path[32];
+        char copy[32];
+        bed b;
+
+        open_bed(&b, formats[f], "\"k\"");
+        output = open_output(&b, &b.place.env, 0);
+        (void)snprintf(path, sizeof path, "t/f.%s", formats[f]);
+        cr_assert_eq(write_file(&b, &b.place.env, path, output, &stats), SINTER_OK);
+        input.path = path;
+        reader = open_columns(&b, &input, NULL);
+        cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+        cr_assert_eq(batch->row_count, ROWS);
+        cr_expect_eq(batch->retract_count, ROWS / 4);
+        check_columns(&b, batch, 0);
+        (void)snprintf(copy, sizeof copy, "t/g.%s", formats[f]);
+        write_mixed(&b, batch, copy);
+        check_file(&b, copy);
+        cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_END);
+        reader->ops->close(reader);
+        sinter__bucket_output_destroy(output);
+        close_bed(&b);
+    }
+}
+
+static bool
+is_third(void *ctx, uint64_t position)
+{
+    (void)ctx;
+    return position % 3 == 0;
+}
+
+Test(table_data_writer, columns_of_a_range_of_keys_are_those_rows_and_deleted_ones_are_marked)
+{
+    sinter_file_stats stats = {.struct_size = (uint32_t)sizeof stats};
+    sinter_read_options options = {
+        .struct_size = (uint32_t)sizeof options, .has_begin_key = true, .has_end_key = true};
+    sinter__bucket_output *output = NULL;
+    sinter__data_input input = {.path = "t/f.parquet", .is_deleted = is_third};
+    const sinter_batch *batch = NULL;
+    sinter_reader *reader = NULL;
+    bed b;
+
+    open_bed(&b, "parquet", "\"k\"");
+    output = open_output(&b, &b.place.env, 0);
+    cr_assert_eq(write_file(&b, &b.place.env, "t/f.parquet", output, &stats), SINTER_OK);
+    options.begin_key = sinter_batch_key(b.range.batch, 7);
+    options.end_key = sinter_batch_key(b.range.batch, 21);
+    reader = open_columns(&b, &input, &options);
+    cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+    cr_assert_eq(batch->row_count, 21 - 7);
+    check_columns(&b, batch, 7);
+    for (uint32_t i = 0; i < batch->row_count; i++) {
+        cr_expect_eq(batch->dropped[i], (i + 7) % 3 == 0 ? SINTER_DROP_VECTOR : SINTER_DROP_KEEP);
+    }
+    cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_END);
+    reader->ops->close(reader);
+    options.begin_key = options.end_key;
+    reader = open_columns(&b, &input, &options);
+    cr_expect_eq(reader->ops->next(reader, &batch, NULL), SINTER_END);
+    reader->ops->close(reader);
+    sinter__bucket_output_destroy(output);
+    close_bed(&b);
+}
+
+/* Read the columns of a file, and freeze a row. */
+static sinter_status
+read_columns(const bed *b, const sinter_env *env, const sinter__data_input *input)
+{
+    const sinter__columns_request request = {
+        .plan = &b->plan, .form = &b->plan.form, .key_codec = b->columns.key_codec, .file = input};
+    sinter_reader *reader = NULL;
+    const sinter_batch *batch = NULL;
+    sinter_status st = sinter__columns_reader_open(env, &request, NULL, &reader, NULL);
+
+    while (st == SINTER_OK) {
+        st = reader->ops->next(reader, &batch, NULL);
+    }
+    if (reader != NULL) {
+        reader->ops->close(reader);
+    }
+    return st;
+}
+
+Test(table_data_writer, every_allocation_of_reading_columns_may_fail)
+{
+    sinter_file_stats stats = {.struct_size = (uint32_t)sizeof stats};
+    sinter__bucket_output *output = NULL;
+    const sinter__data_input input = {.path = "t/f.parquet"};
+    sinter_status st = SINTER_E_NOMEM;
+    bed b;
+
+    open_bed(&b, "parquet", "\"k\"");
+    output = open_output(&b, &b.place.env, 0);
+    cr_assert_eq(write_file(&b, &b.place.env, "t/f.parquet", output, &stats), SINTER_OK);
+    for (uint64_t n = 0; st != SINTER_END; n++) {
+        fault_alloc fault;
+
+        fault_alloc_init(&fault, n);
+        fault.env.io = b.place.memory;
+        fault.env.columnar_library = b.place.env.columnar_library;
+        st = read_columns(&b, &fault.env, &input);
+        cr_assert(st == SINTER_END || st == SINTER_E_NOMEM, "%d", (int)st);
+        cr_assert_eq(fault.live, 0, "allocation %u", (unsigned)n);
+        cr_assert_lt(n, 2000);
+    }
+    sinter__bucket_output_destroy(output);
+    close_bed(&b);
+}
+#endif
