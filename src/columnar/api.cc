@@ -184,6 +184,7 @@ want(sinter__columnar_file *file, const std::vector<int> &columns, const struct 
                                                  column.field->type()->ToString());
         }
         column.is_cast = !columnar::is_compatible(*field->type(), *column.field->type()) ||
+                         file->cast->is_corrected(*field->type()) ||
                          file->cast->is_wide(*field->type(), &number);
         wanted.push_back(std::move(column));
     }

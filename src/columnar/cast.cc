@@ -3,6 +3,7 @@
 #include <arrow/buffer.h>
 #include <arrow/util/bit_util.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "columnar/gather.hh"
@@ -76,25 +77,11 @@ too_wide()
         "timestamps before 1677 or after 2262 with more than six decimals");
 }
 
-arrow::Status
-unwrap_all(const arrow::ArrayData &data, const Span &span, int64_t by, int64_t *target)
+bool
+is_local_time(const arrow::DataType &type)
 {
-    const uint8_t *valid = data.buffers[0] == nullptr ? nullptr : data.buffers[0]->data();
-    const auto *source = data.GetValues<int64_t>(1);
-
-    for (int64_t i = 0; i < data.length; i++) {
-        Wide value = 0;
-
-        if (valid != nullptr &&
-            !arrow::bit_util::GetBit(valid, static_cast<uint64_t>(data.offset + i))) {
-            target[i] = 0;
-        } else if (unwrap(source[i], span, &value)) {
-            target[i] = static_cast<int64_t>(value / by) - (value % by < 0 ? 1 : 0);
-        } else {
-            return too_wide();
-        }
-    }
-    return arrow::Status::OK();
+    return type.id() == arrow::Type::TIMESTAMP &&
+           static_cast<const arrow::TimestampType &>(type).timezone().empty();
 }
 
 } // namespace
@@ -146,30 +133,80 @@ Cast::is_wide(const arrow::DataType &type, size_t *number) const
     return found;
 }
 
+bool
+Cast::is_corrected(const arrow::DataType &type) const
+{
+    if (zone_offset_ == 0 || is_local_time(type)) {
+        return zone_offset_ != 0;
+    }
+    return std::any_of(type.fields().begin(), type.fields().end(),
+                       [this](const auto &field) { return is_corrected(*field->type()); });
+}
+
+template <typename Number>
+Number
+Cast::corrected(Number nanos) const
+{
+    constexpr Number kSecond = 1000 * kNanosPerMs;
+    const Number second = nanos / kSecond - (nanos % kSecond < 0 ? 1 : 0);
+
+    if (nanos - second * kSecond < kNanosPerMs) {
+        return nanos;
+    }
+    if (second >= 0 && second < zone_offset_) {
+        return nanos - kSecond;
+    }
+    return second >= zone_offset_ - 1 && second < -1 ? nanos + kSecond : nanos;
+}
+
+arrow::Status
+Cast::unwrap_all(const arrow::ArrayData &data, const Span &span, int64_t by, bool corrects,
+                 int64_t *target) const
+{
+    const uint8_t *valid = data.buffers[0] == nullptr ? nullptr : data.buffers[0]->data();
+    const auto *source = data.GetValues<int64_t>(1);
+
+    for (int64_t i = 0; i < data.length; i++) {
+        Wide value = 0;
+
+        if (valid != nullptr &&
+            !arrow::bit_util::GetBit(valid, static_cast<uint64_t>(data.offset + i))) {
+            target[i] = 0;
+        } else if (unwrap(source[i], span, &value)) {
+            value = corrects ? corrected(value) : value;
+            target[i] = static_cast<int64_t>(value / by) - (value % by < 0 ? 1 : 0);
+        } else {
+            return too_wide();
+        }
+    }
+    return arrow::Status::OK();
+}
+
 arrow::Result<std::shared_ptr<arrow::ArrayData>>
 Cast::timestamps(const std::shared_ptr<arrow::ArrayData> &data,
                  const std::shared_ptr<arrow::DataType> &to, const Span &span) const
 {
     const int64_t by = nanos_of(*to) / nanos_of(*data->type);
+    const bool corrects = is_corrected(*data->type);
     auto same = std::make_shared<arrow::ArrayData>(*data);
 
     same->type = to;
     if (by == 1 && span.is_wide) {
         return too_wide();
     }
-    if (by == 1) {
+    if (by == 1 && !corrects) {
         return same;
     }
     ARROW_ASSIGN_OR_RAISE(auto buffer,
                           arrow::AllocateBuffer((data->offset + data->length) * 8, pool_));
     auto *target = reinterpret_cast<int64_t *>(buffer->mutable_data()) + data->offset;
     if (span.is_wide) {
-        ARROW_RETURN_NOT_OK(unwrap_all(*data, span, by, target));
+        ARROW_RETURN_NOT_OK(unwrap_all(*data, span, by, corrects, target));
     } else {
         const auto *source = data->GetValues<int64_t>(1);
 
         for (int64_t i = 0; i < data->length; i++) {
-            target[i] = floor_div(source[i], by);
+            target[i] = floor_div(corrects ? corrected(source[i]) : source[i], by);
         }
     }
     same->buffers[1] = std::move(buffer);

@@ -16,6 +16,7 @@ namespace columnar
 /** Least and greatest of a column's timestamps, in milliseconds, where they are known to lie beyond
  *  what 64 bits of nanoseconds reach; Arrow hands out such a one modulo 2^64. */
 struct Span {
+    bool is_known = false;
     bool is_wide = false;
     int64_t min_ms = 0;
     int64_t max_ms = 0;
@@ -29,8 +30,10 @@ can_cast(const arrow::DataType &from, const arrow::DataType &to);
 class Cast
 {
   public:
-    /** `spans`: by the numbers that ORC gives types; empty: no column is wide. */
-    Cast(std::vector<Span> spans, arrow::MemoryPool *pool) : spans_(std::move(spans)), pool_(pool)
+    /** `spans`: by the numbers that ORC gives types; empty: no column is wide. `zone_offset`:
+     * seconds by which the writer's time zone was ahead of UTC when 1970 began, see corrected(). */
+    Cast(std::vector<Span> spans, int64_t zone_offset, arrow::MemoryPool *pool)
+        : spans_(std::move(spans)), zone_offset_(zone_offset), pool_(pool)
     {
     }
 
@@ -43,12 +46,25 @@ class Cast
     /** Does the type with this number, or one inside it, have wide timestamps? */
     bool is_wide(const arrow::DataType &type, size_t *number) const;
 
+    /** May values of the type have to be corrected? */
+    bool is_corrected(const arrow::DataType &type) const;
+
   private:
+    /**
+     * A time, in nanoseconds, as Java reads it. In ORC a second before 1970, with milliseconds
+     * behind it, counts one more than it should, which readers take off. Java does so where the
+     * instant was before 1970 at the writer's place, the ORC library where the clock that is read
+     * is: between the two it misses what it should take off, or takes off what it shouldn't.
+     */
+    template <typename Number> Number corrected(Number nanos) const;
+    arrow::Status unwrap_all(const arrow::ArrayData &data, const Span &span, int64_t by,
+                             bool corrects, int64_t *target) const;
     arrow::Result<std::shared_ptr<arrow::ArrayData>>
     timestamps(const std::shared_ptr<arrow::ArrayData> &data,
                const std::shared_ptr<arrow::DataType> &to, const Span &span) const;
 
     const std::vector<Span> spans_;
+    const int64_t zone_offset_;
     arrow::MemoryPool *const pool_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "columnar/columnar.hh"
 #include "columnar/orc_tail.hh"
+#include "columnar/orc_zone.hh"
 
 namespace columnar
 {
@@ -32,7 +33,14 @@ class OrcFile final : public sinter__columnar_file
         ARROW_RETURN_NOT_OK(check_orc_tail(*source));
         ARROW_ASSIGN_OR_RAISE(reader_, orc::ORCFileReader::Open(source, session->pool()));
         ARROW_ASSIGN_OR_RAISE(schema, reader_->ReadSchema());
-        cast = std::make_unique<Cast>(spans_of(reader_->GetSerializedFileTail()), session->pool());
+        const std::string tail = reader_->GetSerializedFileTail();
+        std::vector<Span> spans = spans_of(tail);
+        int64_t offset = 0;
+
+        if (may_be_near_1970(spans)) {
+            ARROW_ASSIGN_OR_RAISE(offset, zone_offset_of(tail, *source));
+        }
+        cast = std::make_unique<Cast>(std::move(spans), offset, session->pool());
         writer = "ORC " + reader_->GetSoftwareVersion();
         return check_counts();
     }
@@ -97,6 +105,16 @@ class OrcFile final : public sinter__columnar_file
     }
 
   private:
+    /** Within a day, which is more than any time zone is ahead or behind. */
+    static bool may_be_near_1970(const std::vector<Span> &spans)
+    {
+        constexpr int64_t kNearMs = 2 * 86400000;
+
+        return std::any_of(spans.begin(), spans.end(), [](const Span &span) {
+            return span.is_known && span.min_ms < kNearMs && span.max_ms > -kNearMs;
+        });
+    }
+
     arrow::Status check_counts() const
     {
         int64_t rows = 0;

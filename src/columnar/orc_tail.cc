@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "columnar/fields.hh"
+
 namespace columnar
 {
 
@@ -12,87 +14,6 @@ namespace
 
 constexpr uint64_t kMagicBytes = 3;
 constexpr uint64_t kChunkBytesMax = 1 << 23; // a chunk's size has 23 bits
-
-/** Fields of a protocol buffer message, one after another. */
-class Fields
-{
-  public:
-    Fields(const uint8_t *data, size_t size) : at_(data), end_(data + size)
-    {
-    }
-
-    /** false: the end, or bytes that are no field; is_whole() tells which. */
-    bool next()
-    {
-        uint64_t tag = 0;
-
-        if (at_ == end_ || !number(&tag)) {
-            return false;
-        }
-        field_ = tag >> 3;
-        value_ = 0;
-        bytes_ = nullptr;
-        switch (tag & 7) {
-        case 0:
-            return number(&value_);
-        case 1:
-            return skip(8);
-        case 2:
-            return number(&value_) && (bytes_ = at_, skip(value_));
-        case 5:
-            return skip(4);
-        default:
-            is_whole_ = false;
-            return false;
-        }
-    }
-    bool is_whole() const
-    {
-        return is_whole_;
-    }
-    uint64_t field() const
-    {
-        return field_;
-    }
-    /** The number, or of bytes how many. */
-    uint64_t value() const
-    {
-        return value_;
-    }
-    const uint8_t *bytes() const
-    {
-        return bytes_;
-    }
-
-  private:
-    bool skip(uint64_t size)
-    {
-        is_whole_ = size <= static_cast<uint64_t>(end_ - at_);
-        at_ += is_whole_ ? size : 0;
-        return is_whole_;
-    }
-    bool number(uint64_t *out)
-    {
-        *out = 0;
-        for (unsigned shift = 0; shift < 64 && at_ < end_; shift += 7) {
-            const uint8_t byte = *at_++;
-
-            *out |= static_cast<uint64_t>(byte & 0x7f) << shift;
-            if ((byte & 0x80) == 0) {
-                return true;
-            }
-        }
-        is_whole_ = false;
-        return false;
-    }
-
-    const uint8_t *at_;
-    const uint8_t *end_;
-    bool is_whole_ = true;
-    uint64_t field_ = 0;
-    uint64_t value_ = 0;
-    const uint8_t *bytes_ = nullptr;
-};
 
 /** A signed number of the protocol buffers' zigzag form. */
 int64_t
@@ -127,6 +48,7 @@ span_of(Fields statistics)
             }
         }
     }
+    span.is_known = has_any;
     span.is_wide = has_any && (span.min_ms < -kNanosMaxMs || span.max_ms > kNanosMaxMs);
     return span;
 }

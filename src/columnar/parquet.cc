@@ -48,7 +48,7 @@ class ParquetFile final : public sinter__columnar_file
         builder.memory_pool(session->pool())->properties(arrow_properties);
         ARROW_RETURN_NOT_OK(builder.Build(&reader_));
         ARROW_RETURN_NOT_OK(reader_->GetSchema(&schema));
-        cast = std::make_unique<Cast>(std::vector<Span>(), session->pool());
+        cast = std::make_unique<Cast>(std::vector<Span>(), 0, session->pool());
         writer = metadata().created_by();
         return check_counts();
     }

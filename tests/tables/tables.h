@@ -1,5 +1,6 @@
 /*
- * Tables that Paimon made, with what it reads from them.
+ * Tables that Paimon made, with what it reads from them: those of "oracle", and those of
+ * "paimon-cpp" where the folder has them.
  *
  * The folder is the one that SINTER_TABLES_DIR names; without it ../shared/tables beside the source
  * tree; without that the sample in tests/data/tables. A folder without tables is a failure.
@@ -12,18 +13,23 @@
 #include "sinter/env.h"
 #include "sinter/table.h"
 
-/** A case: a folder NAME.db with a table "t" and files beside it. */
+/** A case: a folder NAME.db with a table and files beside it. */
 typedef struct table_case {
-    const char *name; /* "pk_types_avro" */
-    const char *dir;  /* the folder */
-    sinter_env env;   /* over real files */
+    const char *name;     /* "pk_types_avro", "paimon-cpp/orc/pk_09" */
+    const char *dir;      /* the folder */
+    const char *expected; /* how names of expected rows begin: "expected", "expected/" */
+    sinter_env env;       /* over real files */
     sinter_table *table;
 } table_case;
 
-/** Run all cases of the folder "oracle", in the order of their names, and print how many said that
- *  they have something to check. */
+/** Run all cases of "oracle", in the order of their names, and print how many said that they have
+ *  something to check. */
 void
 tables_run(bool (*run)(table_case *test));
+
+/** The same, and then those of "paimon-cpp". */
+void
+tables_run_all(bool (*run)(table_case *test));
 
 /** Can files of the case's format be read? Without libsinter_columnar Avro only. */
 bool

@@ -63,13 +63,16 @@ check_rows(const table_case *test, const sinter_snapshot *snapshot, const char *
     tables_lines expected;
     tables_lines found;
 
+    sinter_status st = SINTER_OK;
+
     cr_assert(tables_read_lines(test, file, &expected), "%s: %s", test->name, file);
-    cr_assert_eq(scan_lines(test, snapshot, &found, &err), SINTER_END, "%s: %s", test->name,
-                 err.text);
-    cr_assert_eq(found.count, expected.count, "%s: %s: %zu rows instead of %zu", test->name, file,
-                 found.count, expected.count);
-    for (size_t i = 0; i < found.count; i++) {
-        cr_assert_str_eq(found.items[i], expected.items[i], "%s: %s", test->name, file);
+    st = scan_lines(test, snapshot, &found, &err);
+    cr_expect_eq(st, SINTER_END, "%s: %s: %s", test->name, file, err.text);
+    cr_expect(st != SINTER_END || found.count == expected.count, "%s: %s: %zu rows instead of %zu",
+              test->name, file, found.count, expected.count);
+    for (size_t i = 0; st == SINTER_END && i < found.count && i < expected.count; i++) {
+        cr_expect_str_eq(found.items[i], expected.items[i], "%s: %s: %s", test->name, file,
+                         found.items[i]);
     }
     tables_lines_free(&found);
     tables_lines_free(&expected);
@@ -83,7 +86,9 @@ check_snapshot(void *ctx, int64_t id)
     tables_lines lines;
     char file[64];
 
-    (void)snprintf(file, sizeof file, "expected-%lld.jsonl", (long long)id);
+    (void)snprintf(file, sizeof file, "%s%lld.jsonl",
+                   strcmp(test->expected, "expected") == 0 ? "expected-" : "expected/snapshot-",
+                   (long long)id);
     if (tables_read_lines(test, file, &lines)) {
         tables_lines_free(&lines);
         cr_assert_eq(sinter_table_snapshot_get(test->table, id, &snapshot, NULL), SINTER_OK);
@@ -107,6 +112,28 @@ check_tag(void *ctx, const char *tag)
     return SINTER_OK;
 }
 
+/* Rows of the branches of a table, each as it is. */
+static sinter_status
+check_branch(void *ctx, const char *branch)
+{
+    const table_case *main = ctx;
+    const sinter_table_config config = {.struct_size = (uint32_t)sizeof config,
+                                        .path = sinter_table_path(main->table),
+                                        .branch = branch};
+    table_case test = *main;
+    tables_lines lines;
+    char file[128];
+
+    (void)snprintf(file, sizeof file, "%sbranch-%s.jsonl", main->expected, branch);
+    if (tables_read_lines(main, file, &lines)) {
+        tables_lines_free(&lines);
+        cr_assert_eq(sinter_table_open(&main->env, &config, &test.table, NULL), SINTER_OK);
+        check_rows(&test, NULL, file);
+        sinter_table_close(test.table);
+    }
+    return SINTER_OK;
+}
+
 static bool
 check_case(table_case *test)
 {
@@ -125,13 +152,16 @@ check_case(table_case *test)
         tables_lines_free(&lines);
         return false;
     }
-    check_rows(test, NULL, "expected.jsonl");
+    check_rows(test, NULL,
+               strcmp(test->expected, "expected") == 0 ? "expected.jsonl"
+                                                       : "expected/latest.jsonl");
     cr_assert_eq(sinter_table_each_snapshot(test->table, check_snapshot, test, NULL), SINTER_OK);
     cr_assert_eq(sinter_table_each_tag(test->table, check_tag, test, NULL), SINTER_OK);
+    cr_assert_eq(sinter_table_each_branch(test->table, check_branch, test, NULL), SINTER_OK);
     return true;
 }
 
 Test(tables_scan, rows_are_those_that_paimon_reads)
 {
-    tables_run(check_case);
+    tables_run_all(check_case);
 }

@@ -272,3 +272,66 @@ Test(format_columnar_cast, what_can_not_be_had_is_refused_by_name)
     }
     bed_fini(&bed);
 }
+
+/** Copy the file with another time zone of three letters in its stripe. */
+static void
+copy_with_zone(const columnar_bed *bed, const char *to, const char *zone)
+{
+    const sinter_io_ops *ops = bed->env.io->ops;
+    sinter_io_file *file = NULL;
+    sinter_io_range range = {0};
+    uint64_t size = 0;
+    char *bytes = NULL;
+    char *at = NULL;
+
+    cr_assert_eq(ops->open(bed->env.io, "m/t", 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->size(file, &size, NULL), SINTER_OK);
+    bytes = malloc(size);
+    range = (sinter_io_range){.data = bytes, .size = size};
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    at = memmem(bytes, size, "\x1a\x03GMT", 5);
+    at = at == NULL ? memmem(bytes, size, "\x1a\x03UTC", 5) : at;
+    cr_assert_not_null(at, "a stripe tells its time zone");
+    memcpy(at + 2, zone, 3);
+    cr_assert_eq(ops->create(bed->env.io, "m", 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->append(file, bytes, size, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->publish(file, to, NULL), SINTER_OK);
+    file->ops->close(file);
+    free(bytes);
+}
+
+Test(format_columnar_cast, times_near_1970_are_those_that_java_reads_in_any_time_zone)
+{
+    enum { HOUR = 3600 };
+    static const int64_t written[ROWS] = {999,
+                                          HOUR * INT64_C(1000000) + 500000,
+                                          9 * HOUR * INT64_C(1000000) + 500000,
+                                          2 * HOUR * INT64_C(1000000),
+                                          1709208000123457,
+                                          -1000000};
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    write_column(&bed, SINTER__COLUMNAR_ORC, "tsu:", written);
+    copy_with_zone(&bed, "m/east", "PRC");
+    copy_with_zone(&bed, "m/west", "EST");
+    for (int as = 0; as < 2; as++) {
+        const char *format = as == 0 ? "tsu:" : "tsn:";
+        const int64_t per_micro = as == 0 ? 1 : 1000;
+
+        cr_assert_eq(read_column(&bed, "m/east", format, values, 8, &err), SINTER_OK, "%s",
+                     err.text);
+        for (int i = 0; i < ROWS; i++) { /* a second less within eight hours, if it has fractions */
+            cr_expect_eq(values[i], (written[i] - (i == 1 ? 1000000 : 0)) * per_micro, "row %d", i);
+        }
+        cr_assert_eq(read_column(&bed, "m/west", format, values, 8, &err), SINTER_OK, "%s",
+                     err.text);
+        for (int i = 0; i < ROWS; i++) {
+            cr_expect_eq(values[i], written[i] * per_micro, "row %d", i);
+        }
+    }
+    bed_fini(&bed);
+}
