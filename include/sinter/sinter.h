@@ -27,6 +27,7 @@
 #include "sinter/table.h"
 #include "sinter/table_compact.h"
 #include "sinter/table_create.h"
+#include "sinter/table_files.h"
 #include "sinter/table_maintenance.h"
 #include "sinter/table_scan.h"
 #include "sinter/table_write.h"

@@ -1,11 +1,10 @@
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/session.h"
 #include "cli/source.h"
+#include "cli/table_open.h"
 #include "cli/text.h"
 
 typedef struct gc_arguments {
@@ -18,32 +17,6 @@ static const cli_option options[] = {
      "Leave files that were retired or written less than this long ago, such as 30s, 10m, 2h, 7d; "
      "for readers that are still at work."},
 };
-
-static int
-parse_age(const char *text, int64_t *ms_out)
-{
-    static const struct {
-        const char *unit;
-        int64_t ms;
-    } units[] = {{"ms", 1},      {"s", 1000},     {"m", 60000}, {"min", 60000},
-                 {"h", 3600000}, {"d", 86400000}, {"", 1000}};
-    char *end = NULL;
-    const unsigned long long value = strtoull(text, &end, 10);
-
-    if (text[0] < '0' || text[0] > '9' || value > 1000000000) {
-        return cli_fail(CLI_EXIT_USAGE, "option '--older-than' needs an age such as 10m, not '%s'",
-                        text);
-    }
-    end += strspn(end, " ");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (strcmp(end, units[i].unit) == 0) {
-            *ms_out = (int64_t)value * units[i].ms;
-            return CLI_EXIT_OK;
-        }
-    }
-    return cli_fail(CLI_EXIT_USAGE,
-                    "option '--older-than' has unit '%s'; the units are ms, s, m, h, d", end);
-}
 
 static void
 put_file(void *ctx, const char *file_name, sinter_gc_reason reason, uint64_t bytes)
@@ -103,7 +76,8 @@ run(cli *session, void *arguments)
     sinter_catalog *catalog = NULL;
     sinter_status st;
 
-    if (args->older_than != NULL && parse_age(args->older_than, &gc.older_than_ms) != CLI_EXIT_OK) {
+    if (args->older_than != NULL &&
+        cli_age_parse("older-than", args->older_than, &gc.older_than_ms) != CLI_EXIT_OK) {
         return CLI_EXIT_USAGE;
     }
     st = sinter_catalog_open(&session->boot, args->common.operands[0], SINTER_CATALOG_WRITE,

@@ -6,11 +6,10 @@
 
 #include "base/bytes.h"
 #include "base/fail.h"
-#include "doc/binary.h"
-#include "doc/text.h"
+#include "table/key_rows.h"
 #include "table/manifest.h"
 
-enum { ARITY_BYTES = 4, SHOWN_CHARS_MAX = 160 };
+enum { SHOWN_CHARS_MAX = 160 };
 
 static const sinter_env *
 env_of(const sinter__conflicts *self)
@@ -293,73 +292,6 @@ compare_ranged(const void *a, const void *b)
     return order != 0 ? order : sinter__key_compare(x->min, y->min);
 }
 
-/** Keys of files, encoded so that bytes have the order of values. */
-typedef struct key_reader {
-    sinter__arena arena;
-    sinter_key_codec *codec;
-    sinter_type *types;
-    sinter_datum *values;
-    size_t count;
-    sinter_text text;
-} key_reader;
-
-static bool
-is_partition_key(const sinter_schema *schema, const char *name)
-{
-    size_t i = 0;
-
-    while (i < schema->partition_key_count && strcmp(schema->partition_keys[i], name) != 0) {
-        i++;
-    }
-    return i < schema->partition_key_count;
-}
-
-static sinter_status
-key_reader_init(key_reader *self, const sinter_schema *schema, sinter_error *err)
-{
-    const size_t room = schema->primary_key_count;
-
-    sinter_text_init(self->arena.env, &self->text);
-    SINTER__CHECK(
-        sinter__arena_take(&self->arena, room * sizeof *self->types, (void **)&self->types, err));
-    SINTER__CHECK(
-        sinter__arena_take(&self->arena, room * sizeof *self->values, (void **)&self->values, err));
-    for (size_t i = 0; i < room; i++) {
-        const size_t at = sinter_row_type_find(schema->row_type, schema->primary_keys[i]);
-
-        if (at != SIZE_MAX && !is_partition_key(schema, schema->primary_keys[i])) {
-            self->types[self->count++] = *sinter_row_type_column_type(schema->row_type, at);
-        }
-    }
-    return sinter_key_codec_create(self->arena.env, self->types, self->count, &self->codec, err);
-}
-
-static void
-key_reader_fini(key_reader *self)
-{
-    sinter_key_codec_destroy(self->codec);
-    sinter_text_fini(&self->text);
-    sinter__arena_fini(&self->arena);
-}
-
-static sinter_status
-read_key(key_reader *self, sinter_bytes row, sinter_bytes *out, sinter_error *err)
-{
-    sinter__slots slots;
-
-    if (row.size < ARITY_BYTES || sinter__get_be32(row.data) != self->count) {
-        return SINTER__ERR(err, SINTER_E_CORRUPT, "a key of %zu columns expected", self->count);
-    }
-    SINTER__CHECK(sinter__slots_of_row(
-        self->count, (sinter_bytes){row.data + ARITY_BYTES, row.size - ARITY_BYTES}, &slots, err));
-    for (size_t i = 0; i < self->count; i++) {
-        SINTER__CHECK(sinter__slots_get(&slots, &self->types[i], i, &self->values[i], err));
-    }
-    sinter_text_reset(&self->text);
-    SINTER__CHECK(sinter_key_encode(self->codec, self->values, &self->text, err));
-    return sinter__arena_copy(&self->arena, sinter_text_bytes(&self->text), out, err);
-}
-
 static int
 compare_entries(const void *a, const void *b)
 {
@@ -408,7 +340,7 @@ static sinter_status
 check_levels(sinter__conflicts *self, const sinter__manifest_entry *const *entries, size_t count,
              sinter_error *err)
 {
-    key_reader keys = {.arena.env = env_of(self)};
+    sinter__key_rows keys = {.arena.env = env_of(self)};
     const sinter__manifest_entry **levels = NULL;
     size_t level_count = 0;
     ranged_file *files = NULL;
@@ -418,7 +350,7 @@ check_levels(sinter__conflicts *self, const sinter__manifest_entry *const *entri
     if (self->schema->primary_key_count == 0) {
         return SINTER_OK;
     }
-    SINTER__TRY(key_reader_init(&keys, self->schema, err));
+    SINTER__TRY(sinter__key_rows_init(&keys, self->schema, err));
     SINTER__TRY(find_levels(self, &keys.arena, &levels, &level_count, err));
     SINTER__TRY(sinter__arena_take(&keys.arena, (count + 1) * sizeof *files, (void **)&files, err));
     for (size_t i = 0; i < count && level_count > 0; i++) {
@@ -426,8 +358,8 @@ check_levels(sinter__conflicts *self, const sinter__manifest_entry *const *entri
             ranged_file *file = &files[file_count++];
 
             file->entry = entries[i];
-            SINTER__TRY(read_key(&keys, entries[i]->file.min_key, &file->min, err));
-            SINTER__TRY(read_key(&keys, entries[i]->file.max_key, &file->max, err));
+            SINTER__TRY(sinter__key_rows_encode(&keys, entries[i]->file.min_key, &file->min, err));
+            SINTER__TRY(sinter__key_rows_encode(&keys, entries[i]->file.max_key, &file->max, err));
         }
     }
     if (file_count > 1) {
@@ -435,7 +367,7 @@ check_levels(sinter__conflicts *self, const sinter__manifest_entry *const *entri
     }
     st = check_order(self, files, file_count, err);
 out:
-    key_reader_fini(&keys);
+    sinter__key_rows_fini(&keys);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "doc/binary.h"
+#include "table/metadata_row.h"
 
 enum { ARITY_BYTES = 4 };
 
@@ -69,12 +70,7 @@ read_row(const sinter__partitions *self, sinter_bytes row, sinter_datum *values,
 {
     sinter__slots slots;
 
-    if (row.size < ARITY_BYTES || sinter__get_be32(row.data) != self->count) {
-        return SINTER__ERR(err, SINTER_E_CORRUPT, "a partition of %zu columns expected",
-                           self->count);
-    }
-    SINTER__CHECK(sinter__slots_of_row(
-        self->count, (sinter_bytes){row.data + ARITY_BYTES, row.size - ARITY_BYTES}, &slots, err));
+    SINTER__CHECK(sinter__metadata_row_open(row, self->count, &slots, err));
     for (size_t i = 0; i < self->count; i++) {
         SINTER__CHECK(sinter__slots_get(&slots, &self->columns[i].type, i, &values[i], err));
     }
