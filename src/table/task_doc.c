@@ -393,15 +393,18 @@ add_schema(sinter_table *table, const json_t *json, const sinter__doc_object *ro
            const char *name, sinter_error *err)
 {
     sinter__schema_node *node = NULL;
-    char *text = json_is_object(json) ? json_dumps(json, JSON_COMPACT) : NULL;
+    sinter__doc_writer writer;
+    sinter_text text;
     sinter_status st = SINTER_OK;
 
-    if (text == NULL) {
+    if (!json_is_object(json)) {
         return sinter__doc_fail(root, SINTER_E_INVALID, name, "a schema expected", err);
     }
+    sinter_text_init(table->env, &text);
+    sinter__doc_writer_init(&writer);
+    SINTER__TRY(sinter__doc_writer_end(&writer, json_deep_copy(json), 0, &text, err));
     SINTER__TRY(SINTER__NEW(table->env, node, 1, err));
-    SINTER__TRY(sinter__schema_of_text(table->env, root->source->name,
-                                       (sinter_bytes){(const uint8_t *)text, strlen(text)},
+    SINTER__TRY(sinter__schema_of_text(table->env, root->source->name, sinter_text_bytes(&text),
                                        &node->schema, err));
     node->next = table->schemas;
     table->schemas = node;
@@ -409,7 +412,7 @@ add_schema(sinter_table *table, const json_t *json, const sinter__doc_object *ro
     node = NULL;
 out:
     sinter__free(table->env, node);
-    free(text);
+    sinter_text_fini(&text);
     return st;
 }
 
