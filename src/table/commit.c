@@ -62,6 +62,11 @@ check_request(const sinter__commit_request *request, sinter_error *err)
         request->kind > SINTER_COMMIT_ANALYZE) {
         return SINTER__ERR(err, SINTER_E_INVALID, "a commit needs a user and a kind");
     }
+    for (size_t i = 0; i < request->index_added_count; i++) {
+        if (request->kind == SINTER_COMMIT_APPEND && request->index_added[i]->vectors.count > 0) {
+            return SINTER__ERR(err, SINTER_E_INVALID, "an APPEND marks no rows as deleted");
+        }
+    }
     return check_entries(request, err);
 }
 

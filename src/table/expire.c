@@ -43,7 +43,7 @@ typedef struct expiry {
     int64_t end;
     tags tags;
     sinter__references needed;   /* metadata that stays: of snapshot `end` and tags */
-    sinter__references branches; /* everything that other branches need */
+    sinter__references branches; /* everything that other branches need, and changelogs */
     sinter__name_set added;      /* paths that later entries add */
     sinter__name_set tagged;     /* data files of the tag below */
     const sinter_snapshot *tag;
@@ -251,6 +251,8 @@ find_needed(expiry *self, sinter_error *err)
     }
     sinter_snapshot_destroy(first_kept);
     SINTER__CHECK(st);
+    SINTER__CHECK(sinter__references_add_table(&self->branches, self->table,
+                                               SINTER__REFERENCES_CHANGELOGS, err));
     if (self->table->branch != NULL) {
         SINTER__CHECK(add_branch(self, "main", err));
     }

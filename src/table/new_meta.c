@@ -50,6 +50,14 @@ name_file(sinter__new_meta *self, const char *what, uint32_t *number, sinter__ne
     return SINTER_OK;
 }
 
+/** A name that is taken already is somebody else's file, which must not be taken back. */
+static sinter_status
+unless_taken(sinter__new_meta *self, sinter_status st)
+{
+    self->count -= st == SINTER_E_EXISTS;
+    return st;
+}
+
 sinter_status
 sinter__manifest_list_push(sinter__manifest_list *list, const sinter__manifest_meta *meta,
                            sinter_error *err)
@@ -81,7 +89,8 @@ sinter__new_meta_manifests(sinter__new_meta *self, const sinter__manifest_entry 
 
         SINTER__CHECK(name_file(self, "manifest", &self->manifests, &file, err));
         how.path = file.path;
-        SINTER__CHECK(sinter__manifest_write(env, &how, entries + done, count - done, &meta, err));
+        SINTER__CHECK(unless_taken(
+            self, sinter__manifest_write(env, &how, entries + done, count - done, &meta, err)));
         written = (size_t)(meta.added_count + meta.deleted_count);
         assert(written > 0 && written <= count - done);
         SINTER__CHECK(sinter__partitions_stats(self->partitions, entries + done, written,
@@ -102,7 +111,8 @@ sinter__new_meta_list(sinter__new_meta *self, const sinter__manifest_meta *items
 
     SINTER__CHECK(name_file(self, "manifest-list", &self->lists, &file, err));
     how.path = file.path;
-    SINTER__CHECK(sinter__manifest_list_write(self->arena.env, &how, items, count, &bytes, err));
+    SINTER__CHECK(unless_taken(
+        self, sinter__manifest_list_write(self->arena.env, &how, items, count, &bytes, err)));
     *out = (sinter_list_file){file.name, (int64_t)bytes};
     return SINTER_OK;
 }
@@ -117,7 +127,8 @@ sinter__new_meta_index(sinter__new_meta *self, const sinter__index_entry *const 
 
     SINTER__CHECK(name_file(self, "index-manifest", &self->indexes, &file, err));
     how.path = file.path;
-    SINTER__CHECK(sinter__index_manifest_write(self->arena.env, &how, entries, count, &bytes, err));
+    SINTER__CHECK(unless_taken(
+        self, sinter__index_manifest_write(self->arena.env, &how, entries, count, &bytes, err)));
     *name_out = file.name;
     return SINTER_OK;
 }

@@ -245,8 +245,10 @@ sinter__partitions_may_hold(sinter__partitions *self, const sinter__manifest_met
     SINTER__TRY(SINTER__NEW(self->arena.env, bound[0], self->count, err));
     SINTER__TRY(SINTER__NEW(self->arena.env, bound[1], self->count, err));
     SINTER__TRY(read_row(self, row, self->values, err));
-    SINTER__TRY(read_row(self, stats->min_values, bound[0], err));
-    SINTER__TRY(read_row(self, stats->max_values, bound[1], err));
+    if (read_row(self, stats->min_values, bound[0], NULL) != SINTER_OK ||
+        read_row(self, stats->max_values, bound[1], NULL) != SINTER_OK) {
+        goto out; /* what can't be read is not known */
+    }
     for (size_t i = 0; i < self->count && *out; i++) {
         SINTER__TRY(column_may_hold(self, meta, i, (const sinter_datum *[2]){bound[0], bound[1]},
                                     out, err));

@@ -15,6 +15,13 @@ bytes_of(const char *text)
     return (sinter_bytes){(const uint8_t *)text, strlen(text)};
 }
 
+/** Is a file missing that may be? */
+static bool
+may_lack(const sinter__references *self, sinter_status st)
+{
+    return st == SINTER_E_NOT_FOUND && self->is_lenient;
+}
+
 static sinter_status
 add_data_files(sinter__references *self, const sinter_table *table,
                const sinter__manifest_meta *meta, sinter_error *err)
@@ -64,13 +71,14 @@ add_list(sinter__references *self, const sinter_table *table, const sinter_list_
     for (size_t i = 0; i < list.count; i++) {
         SINTER__TRY(sinter__name_set_add(&self->names, list.items[i].file_name, &is_new, err));
         if (is_new && self->with_data) {
-            SINTER__TRY(add_data_files(self, table, &list.items[i], err));
+            st = add_data_files(self, table, &list.items[i], err);
+            SINTER__TRY(may_lack(self, st) ? SINTER_OK : st);
         }
     }
 out:
     sinter__manifest_list_fini(&list);
     sinter_text_fini(&path);
-    return st;
+    return may_lack(self, st) ? SINTER_OK : st;
 }
 
 static sinter_status
@@ -96,7 +104,7 @@ add_index(sinter__references *self, const sinter_table *table, const char *name,
 out:
     sinter__index_manifest_fini(&manifest);
     sinter_text_fini(&path);
-    return st;
+    return may_lack(self, st) ? SINTER_OK : st;
 }
 
 sinter_status
@@ -204,13 +212,19 @@ sinter__references_add_table(sinter__references *self, sinter_table *table, uint
                              sinter_error *err)
 {
     walk w = {self, table, err};
+    sinter_status st = SINTER_OK;
 
     if ((which & SINTER__REFERENCES_SNAPSHOTS) != 0) {
         SINTER__CHECK(add_numbered(&w, "snapshot", "snapshot-"));
     }
-    if ((which & SINTER__REFERENCES_CHANGELOGS) != 0) {
-        SINTER__CHECK(add_numbered(&w, "changelog", "changelog-"));
+    if ((which & SINTER__REFERENCES_TAGS) != 0) {
+        SINTER__CHECK(sinter_table_each_tag(table, add_tag, &w, err));
     }
-    return (which & SINTER__REFERENCES_TAGS) == 0 ? SINTER_OK
-                                                  : sinter_table_each_tag(table, add_tag, &w, err);
+    if ((which & SINTER__REFERENCES_CHANGELOGS) != 0) {
+        /* Last: what is missing here would be damage there. */
+        self->is_lenient = true;
+        st = add_numbered(&w, "changelog", "changelog-");
+        self->is_lenient = false;
+    }
+    return st;
 }

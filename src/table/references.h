@@ -12,7 +12,8 @@
 /** Names that are in use. */
 typedef struct sinter__references {
     sinter__name_set names;
-    bool with_data; /* data files, too: every one that a manifest names, deleted or not */
+    bool with_data;  /* data files, too: every one that a manifest names, deleted or not */
+    bool is_lenient; /* metadata that is gone is passed over: changelogs outlive part of theirs */
 } sinter__references;
 
 /**

@@ -45,6 +45,44 @@ compact(commit_bed *bed, const bed_file *before, const bed_file *after, sinter_e
         &outcome, err);
 }
 
+/** A clock that goes on when somebody sleeps, and notes for how long. */
+typedef struct slow_clock {
+    int64_t now_ns;
+    int64_t waits_ms[16];
+    size_t count;
+} slow_clock;
+
+static int64_t
+slow_now(void *ctx)
+{
+    return ((slow_clock *)ctx)->now_ns;
+}
+
+static int64_t
+slow_wall(void *ctx)
+{
+    return ((slow_clock *)ctx)->now_ns / 1000000;
+}
+
+static void
+slow_sleep(void *ctx, int64_t ns)
+{
+    slow_clock *clock = ctx;
+
+    clock->waits_ms[clock->count++ % 16] = ns / 1000000;
+    clock->now_ns += ns;
+}
+
+static void
+set_clock(commit_bed *bed, slow_clock *clock)
+{
+    bed->env.clock.ctx = clock;
+    bed->env.clock.monotonic_ns = slow_now;
+    bed->env.clock.wall_ms = slow_wall;
+    bed->env.clock.sleep_ns = slow_sleep;
+    commit_bed_open(bed);
+}
+
 /* ---- what a snapshot says ---- */
 
 Test(table_commit, a_table_without_snapshots_gets_the_first)
@@ -101,7 +139,7 @@ Test(table_commit, an_upgrade_keeps_the_file_and_changes_its_level)
     commit_bed_fini(&bed);
 }
 
-Test(table_commit, watermarks_never_decrease_and_statistics_stay_with_their_schema)
+Test(table_commit, watermarks_never_decrease_and_properties_are_of_one_commit)
 {
     const sinter_option property = {"a", "b"};
     commit_bed bed;
@@ -109,7 +147,6 @@ Test(table_commit, watermarks_never_decrease_and_statistics_stay_with_their_sche
     sinter_snapshot *snapshot = NULL;
 
     begin(&bed, two_buckets);
-    place_write(&bed.place, "t/manifest/l-0", "");
     (void)commit_bed_append(&bed, &(bed_file){.name = "a"});
     cr_assert_eq(commit_bed_commit(&bed,
                                    (sinter__commit_request){.has_watermark = true,
@@ -130,6 +167,66 @@ Test(table_commit, watermarks_never_decrease_and_statistics_stay_with_their_sche
     cr_expect_eq(snapshot->watermark, 50);
     cr_expect_eq(snapshot->property_count, 0, "properties are of one commit");
     sinter_snapshot_destroy(snapshot);
+    commit_bed_fini(&bed);
+}
+
+Test(table_commit, statistics_stay_while_the_schema_does)
+{
+    static const char *const schema =
+        "{\"version\":3,\"id\":1,\"fields\":[{\"id\":0,\"name\":\"p\",\"type\":"
+        "\"INT NOT NULL\"},{\"id\":1,\"name\":\"k\",\"type\":\"INT NOT NULL\"}],"
+        "\"highestFieldId\":2,\"partitionKeys\":[\"p\"],\"primaryKeys\":[\"p\",\"k\"],"
+        "\"options\":{\"bucket\":\"2\"},\"timeMillis\":7}";
+    commit_bed bed;
+    sinter_io_file *file = NULL;
+    sinter_snapshot *snapshot = NULL;
+    char text[2048] = {0};
+    sinter_io_range range = {.data = text};
+    uint64_t size = 0;
+    char *at = NULL;
+
+    begin(&bed, two_buckets);
+    (void)commit_bed_append(&bed, &(bed_file){.name = "a"});
+    cr_assert_eq(bed.env.io->ops->open(bed.env.io, "t/snapshot/snapshot-1", 0, &file, NULL),
+                 SINTER_OK);
+    cr_assert_eq(file->ops->size(file, &size, NULL), SINTER_OK);
+    range.size = (size_t)size;
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    at = strrchr(text, '}');
+    (void)strcpy(at, ",\"statistics\":\"stat-1\",\"somethingNew\":1}");
+    place_write(&bed.place, "t/snapshot/snapshot-1", text);
+    (void)commit_bed_append(&bed, &(bed_file){.name = "b"});
+    snapshot = get_snapshot(&bed, 2);
+    cr_assert_not_null(snapshot->statistics);
+    cr_expect_str_eq(snapshot->statistics, "stat-1");
+    sinter_snapshot_destroy(snapshot);
+    place_write(&bed.place, "t/schema/schema-1", schema);
+    (void)commit_bed_append(&bed, &(bed_file){.name = "c"});
+    snapshot = get_snapshot(&bed, 3);
+    cr_expect_null(snapshot->statistics);
+    sinter_snapshot_destroy(snapshot);
+    commit_bed_fini(&bed);
+}
+
+Test(table_commit, names_that_others_took_are_left_alone)
+{
+    commit_bed bed;
+    slow_clock clock = {.now_ns = 1};
+    const sinter__manifest_entry *entry = NULL;
+    sinter__commit_outcome outcome;
+    sinter_error err = SINTER_ERROR_INIT;
+
+    commit_bed_init(&bed, NULL, two_buckets);
+    bed.env.random_seed = 7; /* with a clock that stands still, all commits draw one name */
+    set_clock(&bed, &clock);
+    (void)commit_bed_append(&bed, &(bed_file){.name = "a"});
+    entry = commit_bed_entry(&bed, SINTER__ENTRY_ADD, &(bed_file){.name = "b"});
+    cr_expect_eq(commit_bed_commit(&bed, (sinter__commit_request){.entries = &entry, .count = 1},
+                                   &outcome, &err),
+                 SINTER_E_EXISTS);
+    cr_expect_eq(commit_bed_missing(&bed), 0);
+    cr_expect_str_eq(commit_bed_live(&bed, 0), "a@0");
     commit_bed_fini(&bed);
 }
 
@@ -515,44 +612,6 @@ Test(table_commit, what_a_rival_took_is_a_conflict_at_the_next_attempt)
     cr_expect_str_eq(commit_bed_live(&bed, 0), "a@5");
     cr_expect_eq(commit_bed_orphans(&bed), 0);
     commit_bed_fini(&bed);
-}
-
-/** A clock that goes on when somebody sleeps, and notes for how long. */
-typedef struct slow_clock {
-    int64_t now_ns;
-    int64_t waits_ms[16];
-    size_t count;
-} slow_clock;
-
-static int64_t
-slow_now(void *ctx)
-{
-    return ((slow_clock *)ctx)->now_ns;
-}
-
-static int64_t
-slow_wall(void *ctx)
-{
-    return ((slow_clock *)ctx)->now_ns / 1000000;
-}
-
-static void
-slow_sleep(void *ctx, int64_t ns)
-{
-    slow_clock *clock = ctx;
-
-    clock->waits_ms[clock->count++ % 16] = ns / 1000000;
-    clock->now_ns += ns;
-}
-
-static void
-set_clock(commit_bed *bed, slow_clock *clock)
-{
-    bed->env.clock.ctx = clock;
-    bed->env.clock.monotonic_ns = slow_now;
-    bed->env.clock.wall_ms = slow_wall;
-    bed->env.clock.sleep_ns = slow_sleep;
-    commit_bed_open(bed);
 }
 
 Test(table_commit, waits_double_up_to_a_limit_with_a_fifth_at_random)

@@ -222,6 +222,27 @@ Test(table_orphans, tags_branches_and_changelogs_keep_what_they_name)
     }
 }
 
+Test(table_orphans, a_changelog_may_have_outlived_part_of_its_metadata)
+{
+    commit_bed bed;
+    sinter_snapshot *snapshot = NULL;
+    sinter_orphan_options how;
+    char path[160];
+
+    begin(&bed);
+    cr_assert_eq(sinter_table_snapshot_get(bed.table, 2, &snapshot, NULL), SINTER_OK);
+    (void)snprintf(path, sizeof path, "t/manifest/%s", snapshot->base.name);
+    move(&bed, "t/snapshot/snapshot-2", "t/changelog/changelog-2");
+    cr_assert_eq(bed.place.memory->ops->unlink(bed.place.memory, path, NULL), SINTER_OK);
+    (void)usleep(3000);
+    how = until_now(&bed);
+    cr_assert_eq(sinter_table_remove_orphans(bed.table, &how, NULL, NULL), SINTER_OK);
+    cr_expect(commit_bed_has(&bed, "t/p=1/bucket-0/b"), "what its delta names stays");
+    cr_expect_eq(count_junk(&bed), 0);
+    sinter_snapshot_destroy(snapshot);
+    commit_bed_fini(&bed);
+}
+
 Test(table_orphans, a_branch_without_a_schema_keeps_everything)
 {
     commit_bed bed;
