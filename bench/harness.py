@@ -144,7 +144,8 @@ class Programs:
             raise Failure("LevelDB's headers are missing (Debian: apt-get install "
                           "libleveldb-dev), or choose other peers")
         command = ["cmake", "--preset", "bench", "-S", ROOT, "-B", self.build_dir,
-                   "-DSINTER_BUILD_TESTS=OFF", "-DSINTER_BUILD_PROGRAM=OFF"]
+                   "-DSINTER_BUILD_TESTS=OFF",
+                   f"-DSINTER_BUILD_PROGRAM={'ON' if 'sinter' in self.targets else 'OFF'}"]
         if any(target.startswith("rocksdb") for target in self.targets):
             version = rocksdb_version()
             if version is None:

@@ -2,14 +2,14 @@
 # setup.sh run|test|aarch64: make sure that what building (run), checking (test) or cross-building
 # needs is installed. Debian packages, by apt when root; else the one line to run is printed. Apache
 # Arrow, which Debian lacks and whose shim the checks want, comes from the wheel of pyarrow, into
-# build/python.
+# build/python, and with it Paimon's Python client, which the checks read tables with.
 set -eu
 what=${1:-run}
 
 build="gcc libc6-dev make cmake ninja-build pkg-config liburing-dev libzstd-dev liblz4-dev
     libxxhash-dev libjansson-dev zlib1g-dev libsnappy-dev"
 checks="libcriterion-dev libavro-dev libroaring-dev clang clang-format clang-tidy g++ python3 python3-venv tzdata valgrind
-    git"
+    git default-jdk-headless maven"
 cross="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 case $what in
@@ -25,10 +25,11 @@ esac
 # Apache Arrow in an environment of its own, where cmake/SinterColumnar.cmake looks for it.
 arrow() {
     [ "$what" != run ] || return 0
-    build/python/bin/python3 -c 'import pyarrow' 2>/dev/null && return 0
-    echo "setup: installing pyarrow into build/python"
+    build/python/bin/python3 -c 'import pyarrow, pypaimon' 2>/dev/null && return 0
+    echo "setup: installing pyarrow and pypaimon into build/python"
     python3 -m venv build/python &&
-        build/python/bin/python3 -m pip install -q --disable-pip-version-check pyarrow==19.0.1 ||
+        build/python/bin/python3 -m pip install -q --disable-pip-version-check pyarrow==19.0.1 \
+            pypaimon==2.1.0 ||
         echo "setup: no Apache Arrow: Parquet and ORC will not be built (docs/columnar.md)" >&2
 }
 

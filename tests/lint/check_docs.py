@@ -22,6 +22,8 @@ def known_names():
     suffixes = (".c", ".h", ".in", ".cc", ".hh", ".def", ".txt", ".cmake", ".json", ".py", ".sh")
     for path in tree.files(*suffixes, top=True):
         names.update(re.findall(r"\b(?:sinter|SINTER)_\w+", path.read_text()))
+    launcher = (tree.ROOT / "tests/interop/oracle/run").read_text()
+    names.update(re.findall(r"\bSINTER_\w+", launcher))
     statuses = (tree.ROOT / "include/sinter/base.h").read_text()
     for word in re.findall(r"X\((?:-?\d+, )?(\w+),", statuses):
         names.add(f"SINTER_{word}")
