@@ -9,6 +9,7 @@
 #include "support/fault_alloc.h"
 #include "table/columnar_builder.h"
 #include "table/columnar_rows.h"
+#include "table/row_source.h"
 
 TestSuite(table_columnar_nested, .timeout = 120);
 
@@ -336,6 +337,93 @@ Test(table_columnar_nested, values_come_back_from_files)
     for (int32_t kind = SINTER__COLUMNAR_PARQUET; kind <= SINTER__COLUMNAR_ORC; kind++) {
         write_file(&b, &columnar, kind);
         check_file(&b, &columnar, kind);
+        cr_assert_eq(env.io->ops->unlink(env.io, "m/f", NULL), SINTER_OK);
+    }
+    bed_fini(&b);
+    sinter_io_destroy(env.io);
+}
+
+/** Read the file through as rows. */
+static sinter_status
+read_rows(const bed *b, const sinter_env *env, const char *path, sinter_error *err)
+{
+    sinter_column wanted[COLUMNS];
+    const sinter__row_request request = {.path = path, .columns = wanted, .count = COLUMNS};
+    sinter__row_source *source = NULL;
+    sinter_datum values[COLUMNS];
+    int64_t rows = 0;
+    sinter_status st;
+
+    for (int i = 0; i < COLUMNS; i++) {
+        wanted[i] = (sinter_column){b->fields[i].name, b->fields[i].type};
+    }
+    st = sinter__columnar_source_open(env, &request, &source, err);
+    if (st != SINTER_OK) {
+        cr_assert_null(source);
+        return st;
+    }
+    while ((st = source->next(source, values, err)) == SINTER_OK) {
+        rows++;
+    }
+    cr_assert(st != SINTER_END || rows == (int64_t)VALUES * REPEATS);
+    source->close(source);
+    return st;
+}
+
+/** Fail the n-th allocation, and the n-th call of the io, of reading the file. */
+static void
+sweep(const bed *b, const sinter_env *whole)
+{
+    sinter_status st = SINTER_E_NOMEM;
+
+    for (uint64_t n = 0; st != SINTER_END; n += 1 + n / 8) {
+        sinter_error err = SINTER_ERROR_INIT;
+        fault_alloc fault;
+
+        fault_alloc_init(&fault, n);
+        fault.env.io = whole->io;
+        fault.env.columnar_library = whole->columnar_library;
+        st = read_rows(b, &fault.env, "m/f", &err);
+        cr_assert(st == SINTER_END || st == SINTER_E_NOMEM, "allocation %d: %s", (int)n, err.text);
+        cr_assert_eq(fault.live, 0, "allocation %d", (int)n);
+    }
+    st = SINTER_E_IO;
+    for (uint64_t n = 0; st != SINTER_END; n++) {
+        const sinter_fault_options rule = {
+            .struct_size = (uint32_t)sizeof rule, .kind = SINTER_FAULT_EIO, .at_call = n};
+        sinter_error err = SINTER_ERROR_INIT;
+        sinter_env env = *whole;
+
+        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), whole->io, &rule, &env.io, NULL),
+                     SINTER_OK);
+        st = read_rows(b, &env, "m/f", &err);
+        cr_assert(st == SINTER_END || st == SINTER_E_IO, "call %d: %s", (int)n, err.text);
+        cr_assert(st == SINTER_END || strcmp(err.file, "m/f") == 0, "%s", err.file);
+        sinter_io_destroy(env.io);
+    }
+}
+
+Test(table_columnar_nested, every_allocation_and_every_call_of_the_io_may_fail_in_files)
+{
+    sinter__columnar columnar;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_env env;
+    bed b;
+
+    sinter_env_init(&env);
+    env.columnar_library = COLUMNAR_LIBRARY;
+    cr_assert_eq(sinter_io_create(sinter_env_default(), SINTER_IO_MEMORY, NULL, &env.io, NULL),
+                 SINTER_OK);
+    cr_assert_eq(env.io->ops->mkdir(env.io, "m", NULL), SINTER_OK);
+    cr_assert_eq(sinter__columnar_load(&env, &columnar, NULL), SINTER_OK);
+    bed_init(&b);
+    for (int32_t kind = SINTER__COLUMNAR_PARQUET; kind <= SINTER__COLUMNAR_ORC; kind++) {
+        write_file(&b, &columnar, kind);
+        sweep(&b, &env);
+        b.fields[3].name = "nowhere";
+        cr_expect_eq(read_rows(&b, &env, "m/f", &err), SINTER_E_CORRUPT);
+        cr_expect_not_null(strstr(err.text, "nowhere"), "%s", err.text);
+        b.fields[3].name = "c3";
         cr_assert_eq(env.io->ops->unlink(env.io, "m/f", NULL), SINTER_OK);
     }
     bed_fini(&b);
