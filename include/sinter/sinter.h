@@ -25,6 +25,7 @@
 #include "sinter/sst.h"
 #include "sinter/strategy.h"
 #include "sinter/table.h"
+#include "sinter/table_check.h"
 #include "sinter/table_compact.h"
 #include "sinter/table_create.h"
 #include "sinter/table_files.h"

@@ -5,16 +5,30 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/source.h"
+#include "cli/table_scan.h"
+#include "cli/table_verify.h"
 #include "cli/text.h"
 
 typedef struct verify_arguments {
     cli_common common;
     const char *base_dir;
+    const char *snapshot;
+    const char *tag;
+    bool all;
+    bool metadata_only;
 } verify_arguments;
 
 static const cli_option options[] = {
     {"base-dir", 0, CLI_TEXT, offsetof(verify_arguments, base_dir), "DIR", "@dir",
      "Where the files of a document lie, instead of its base_dir."},
+    {"snapshot", 0, CLI_TEXT, offsetof(verify_arguments, snapshot), "N", NULL,
+     "Of a table: this snapshot instead of the newest."},
+    {"tag", 0, CLI_TEXT, offsetof(verify_arguments, tag), "NAME", NULL,
+     "Of a table: the snapshot of this tag."},
+    {"all", 'a', CLI_FLAG, offsetof(verify_arguments, all), NULL, NULL,
+     "Of a table: all snapshots and tags."},
+    {"metadata", 0, CLI_FLAG, offsetof(verify_arguments, metadata_only), NULL, NULL,
+     "Of a table: data files must be there and have their size, and aren't read."},
 };
 
 /* What was checked so far. */
@@ -115,6 +129,26 @@ verify_source(cli *session, const verify_arguments *args, const char *operand,
     cli_source_close(&source);
 }
 
+static void
+verify_table(cli *session, const verify_arguments *args, const char *path, verify_totals *totals)
+{
+    cli_table_verify wanted = {.path = path,
+                               .snapshot = args->snapshot,
+                               .tag = args->tag,
+                               .all = args->all,
+                               .metadata_only = args->metadata_only,
+                               .json = args->common.json,
+                               .quiet = args->common.quiet,
+                               .files = totals->files,
+                               .faults = totals->faults,
+                               .first_failure = totals->first_failure};
+
+    cli_table_verify_run(session, &wanted);
+    totals->files = wanted.files;
+    totals->faults = wanted.faults;
+    totals->first_failure = wanted.first_failure;
+}
+
 static int
 run(cli *session, void *arguments)
 {
@@ -126,6 +160,9 @@ run(cli *session, void *arguments)
 
     sinter_compact_options_init(&defaults);
     code = cli_memory_apply(&args->common, &defaults);
+    if (code == CLI_EXIT_OK && (args->snapshot != NULL) + (args->tag != NULL) + args->all > 1) {
+        code = cli_fail(CLI_EXIT_USAGE, "--snapshot, --tag and --all exclude each other");
+    }
     if (code == CLI_EXIT_OK) {
         code = cli_session_start(session, defaults.memory_bytes);
     }
@@ -135,7 +172,9 @@ run(cli *session, void *arguments)
     for (int i = 0; i < args->common.operand_count && !cli_is_cancelled(NULL); i++) {
         const char *operand = args->common.operands[i];
 
-        if (cli_is_source(session, operand)) {
+        if (cli_is_table(session, operand)) {
+            verify_table(session, args, operand, &totals);
+        } else if (cli_is_source(session, operand)) {
             verify_source(session, args, operand, &totals);
         } else {
             verify_file(session, args, operand, &totals);
@@ -154,15 +193,20 @@ run(cli *session, void *arguments)
 
 const cli_verb cli_verb_verify = {
     .name = "verify",
-    .operands = "FILE|DIR...",
+    .operands = "FILE|DIR|TABLE...",
     .summary = "read files completely and check everything in them",
     .description =
         "Read every byte of sst files and check it: checksums, that keys ascend strictly, that "
         "index, filters and properties say what the blocks hold. For a directory with a catalog or "
         "a sinter.files document check also that every file is there, is what the document says, "
         "and that no two files of a level above 0 overlap.\n\n"
+        "Of a table in Paimon's layout check what snapshots, manifests and data files say of each "
+        "other: that all files are there and open, sizes and counts, order of keys, overlaps in a "
+        "level, sequence numbers, partition and bucket of each row, statistics, deletion vectors. "
+        "Files that nobody names are counted.\n\n"
         "All operands are checked; the exit code is that of the first fault. Nothing is written.",
-    .examples = "sinter verify data/\nsinter verify --json data/*.sst\n",
+    .examples = "sinter verify data/\nsinter verify --json data/*.sst\n"
+                "sinter verify shop.db/orders --all\n",
     .options = options,
     .option_count = sizeof options / sizeof options[0],
     .takes = CLI_TAKES_JSON | CLI_TAKES_IO | CLI_TAKES_PROGRESS | CLI_TAKES_PRIORITY,
