@@ -293,7 +293,7 @@ complete -c sinter -n '__fish_seen_subcommand_from scan' -l tag -s t -r -d 'Of a
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l timestamp -r -d 'Of a table: show the rows of the newest snapshot that is not younger than this time: milliseconds since 1970, or "2024-10-10 07:08:09" in UTC.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l branch -r -d 'Of a table: show this branch.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l columns -r -d 'Show these columns, in this order.'
-complete -c sinter -n '__fish_seen_subcommand_from scan' -l format -s f -x -a 'auto json csv tsv table hex' -d 'How rows are printed. auto: a table on a terminal, else JSON lines. hex: keys and values as they are stored.'
+complete -c sinter -n '__fish_seen_subcommand_from scan' -l format -s f -x -a 'auto json csv tsv table hex arrow' -d 'How rows are printed. auto: a table on a terminal, else JSON lines. hex: keys and values as they are stored. arrow: rows of a table as a stream of Arrow'\''s IPC format, through libsinter_columnar.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l kinds -s k -d 'Show the kind of each record.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l deletes -s d -d 'Show deletes that won too; implies --kinds.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l no-header -d 'Leave out the line of column names of csv, tsv and table.'

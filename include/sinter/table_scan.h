@@ -83,6 +83,22 @@ sinter_table_scan_row_type(const sinter_table_scan *scan);
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err);
 
+/**
+ * Write the rows that are left as a stream of Arrow's IPC format, through libsinter_columnar.
+ *
+ * @param put  takes the bytes as they are made; what it returns but SINTER_OK ends the stream and
+ * is returned
+ * @return     SINTER_OK, failures as of sinter_table_scan_next(),
+ *             SINTER_E_UNSUPPORTED  libsinter_columnar is missing (the text says what to install),
+ *                                   or a column of VARIANT or BLOB
+ *             SINTER_E_OVERFLOW     a timestamp that Arrow can't hold
+ */
+SINTER_API SINTER_NODISCARD sinter_status
+sinter_table_scan_arrow(sinter_table_scan *scan,
+                        sinter_status (*put)(void *ctx, const void *data, size_t size,
+                                             sinter_error *err),
+                        void *ctx, sinter_error *err);
+
 /** What was done. `out`: struct_size must be set; no more than that is written. */
 SINTER_API void
 sinter_table_scan_counters_get(const sinter_table_scan *scan, sinter_table_scan_counters *out);

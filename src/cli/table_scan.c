@@ -322,6 +322,23 @@ put_rows(table_printer *p, sinter_error *err)
     return st;
 }
 
+static sinter_status
+put_stream(void *ctx, const void *data, size_t size, sinter_error *err)
+{
+    (void)ctx;
+    (void)err;
+    (void)fwrite(data, 1, size, stdout);
+    return cli_output_failed() || cli_is_cancelled(NULL) ? SINTER_E_CANCELLED : SINTER_OK;
+}
+
+static sinter_status
+put_arrow(table_printer *p, sinter_error *err)
+{
+    const sinter_status st = sinter_table_scan_arrow(p->scan, put_stream, NULL, err);
+
+    return st == SINTER_E_CANCELLED && cli_output_failed() ? SINTER_OK : st;
+}
+
 static void
 note_counters(const table_printer *p)
 {
@@ -346,12 +363,12 @@ print_rows(table_printer *p)
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st = sinter_table_scan_open(p->table, &p->options, &p->scan, &err);
 
-    if (st == SINTER_OK && !p->wanted->count_only) {
+    if (st == SINTER_OK && !p->wanted->count_only && !p->wanted->is_arrow) {
         st = sinter_row_writer_create(&p->session->boot, sinter_table_scan_row_type(p->scan),
                                       &row_options, &p->writer, &err);
     }
     if (st == SINTER_OK) {
-        st = put_rows(p, &err);
+        st = p->wanted->is_arrow && !p->wanted->count_only ? put_arrow(p, &err) : put_rows(p, &err);
     }
     if (p->scan != NULL && p->session->is_verbose) {
         note_counters(p);

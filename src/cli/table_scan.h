@@ -21,7 +21,8 @@ typedef struct cli_table_scan {
     bool count_only;
     bool no_header;
     bool hex_strings;
-    int32_t format; /* sinter_row_format */
+    bool is_arrow;  /* a stream of Arrow's IPC format */
+    int32_t format; /* sinter_row_format, else */
     uint64_t rows;  /* out */
 } cli_table_scan;
 

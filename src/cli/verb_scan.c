@@ -7,6 +7,9 @@
 #include "cli/table_scan.h"
 #include "cli/view.h"
 
+/* The format that only tables have, behind those that all rows have. */
+enum { ROWS_ARROW = CLI_ROWS_HEX + 1 };
+
 typedef struct scan_arguments {
     cli_common common;
     const char *begin;
@@ -52,9 +55,10 @@ static const cli_option options[] = {
      "milliseconds since 1970, or \"2024-10-10 07:08:09\" in UTC."},
     {"branch", 0, CLI_TEXT, FIELD(branch), "NAME", NULL, "Of a table: show this branch."},
     {"columns", 0, CLI_TEXT, FIELD(columns), "A,B", NULL, "Show these columns, in this order."},
-    {"format", 'f', CLI_CHOICE, FIELD(format), "FORMAT", CLI_ROWS_VALUES,
+    {"format", 'f', CLI_CHOICE, FIELD(format), "FORMAT", CLI_ROWS_VALUES "|arrow",
      "How rows are printed. auto: a table on a terminal, else JSON lines. hex: keys and values as "
-     "they are stored."},
+     "they are stored. arrow: rows of a table as a stream of Arrow's IPC format, through "
+     "libsinter_columnar."},
     {"kinds", 'k', CLI_FLAG, FIELD(kinds), NULL, NULL, "Show the kind of each record."},
     {"deletes", 'd', CLI_FLAG, FIELD(deletes), NULL, NULL,
      "Show deletes that won too; implies --kinds."},
@@ -140,7 +144,8 @@ table_format(const scan_arguments *args)
     static const int32_t formats[] = {
         [CLI_ROWS_AUTO] = SINTER_ROW_FORMAT_JSON,   [CLI_ROWS_JSON] = SINTER_ROW_FORMAT_JSON,
         [CLI_ROWS_CSV] = SINTER_ROW_FORMAT_CSV,     [CLI_ROWS_TSV] = SINTER_ROW_FORMAT_TSV,
-        [CLI_ROWS_TABLE] = SINTER_ROW_FORMAT_TABLE, [CLI_ROWS_HEX] = -1};
+        [CLI_ROWS_TABLE] = SINTER_ROW_FORMAT_TABLE, [CLI_ROWS_HEX] = -1,
+        [ROWS_ARROW] = SINTER_ROW_FORMAT_JSON};
 
     return args->format == CLI_ROWS_AUTO && !args->common.json && isatty(STDOUT_FILENO) != 0
                ? SINTER_ROW_FORMAT_TABLE
@@ -185,10 +190,10 @@ static const char *
 refused_without_table(const scan_arguments *args)
 {
     const given_option given[] = {
-        {args->where != NULL, "--where"},  {args->partitions.count > 0, "--partition"},
-        {args->bucket.is_set, "--bucket"}, {args->snapshot != NULL, "--snapshot"},
-        {args->tag != NULL, "--tag"},      {args->timestamp != NULL, "--timestamp"},
-        {args->branch != NULL, "--branch"}};
+        {args->where != NULL, "--where"},   {args->partitions.count > 0, "--partition"},
+        {args->bucket.is_set, "--bucket"},  {args->snapshot != NULL, "--snapshot"},
+        {args->tag != NULL, "--tag"},       {args->timestamp != NULL, "--timestamp"},
+        {args->branch != NULL, "--branch"}, {args->format == ROWS_ARROW, "--format arrow"}};
 
     return first_given(given, sizeof given / sizeof given[0]);
 }
@@ -210,7 +215,8 @@ scan_table(cli *session, const scan_arguments *args)
                              .count_only = args->count,
                              .no_header = args->no_header,
                              .hex_strings = args->hex_strings,
-                             .format = table_format(args)};
+                             .format = table_format(args),
+                             .is_arrow = args->format == ROWS_ARROW && !args->common.json};
     sinter_compact_options defaults;
     int code;
 
@@ -219,6 +225,9 @@ scan_table(cli *session, const scan_arguments *args)
     }
     if ((args->snapshot != NULL) + (args->tag != NULL) + (args->timestamp != NULL) > 1) {
         return cli_fail(CLI_EXIT_USAGE, "one of --snapshot, --tag and --timestamp is enough");
+    }
+    if (wanted.is_arrow && !wanted.count_only && isatty(STDOUT_FILENO) != 0) {
+        return cli_fail(CLI_EXIT_USAGE, "an Arrow stream is no text: send it to a file or a pipe");
     }
     sinter_compact_options_init(&defaults);
     code = cli_memory_apply(&args->common, &defaults);
@@ -276,6 +285,7 @@ const cli_verb cli_verb_scan = {
         "With --verbose a line on standard error counts what was read.",
     .examples = "sinter scan warehouse/db.db/orders --where \"price >= 5\" --columns id,price\n"
                 "sinter scan warehouse/db.db/orders --partition dt=2024-10-10 --count\n"
+                "sinter scan warehouse/db.db/orders --format arrow >orders.arrows\n"
                 "sinter scan data/ --limit 10\n"
                 "sinter scan data/ --begin 100 --end 200 --format csv\n"
                 "sinter scan data/ --count\n"

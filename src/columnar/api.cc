@@ -10,6 +10,7 @@
 
 #include "columnar/columnar.hh"
 #include "columnar/gather.hh"
+#include "columnar/stream.hh"
 
 namespace
 {
@@ -494,6 +495,10 @@ const sinter__columnar_api kApi = {
     output_size,
     output_finish,
     output_close,
+    columnar::stream_open,
+    columnar::stream_append,
+    columnar::stream_finish,
+    columnar::stream_close,
 };
 
 } // namespace

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /** Goes up with every change of this file. */
-#define SINTER__COLUMNAR_ABI 1u
+#define SINTER__COLUMNAR_ABI 2u
 #define SINTER__COLUMNAR_SYMBOL "sinter_columnar_api"
 
 /** File formats. */
@@ -53,6 +53,16 @@ typedef struct sinter__columnar_file sinter__columnar_file;
 typedef struct sinter__columnar_batch sinter__columnar_batch;
 /** A file being written. Confined. */
 typedef struct sinter__columnar_output sinter__columnar_output;
+
+/** A stream of Arrow's IPC format. Confined. */
+typedef struct sinter__columnar_stream sinter__columnar_stream;
+
+/** Takes a stream's bytes. */
+typedef struct sinter__columnar_put {
+    /** All of them, or a failure, which ends the stream. */
+    sinter_status (*put)(void *ctx, const void *data, size_t size, sinter_error *err);
+    void *ctx;
+} sinter__columnar_put;
 
 /** What a file says of itself. */
 typedef struct sinter__columnar_info {
@@ -187,6 +197,23 @@ typedef struct sinter__columnar_api {
                                    sinter_error *err);
     /** Release in any state; a file that was not finished vanishes. Takes NULL. */
     void (*output_close)(sinter__columnar_output *output);
+
+    /**
+     * Begin a stream: `put` gets its bytes as they are made, during these calls.
+     * @param schema  borrowed; the root struct
+     * @param put     copied
+     * @return SINTER_E_NOMEM, SINTER_E_TOO_LARGE, SINTER_E_INVALID, failures of `put`
+     */
+    sinter_status (*stream_open)(const sinter__columnar_host *host,
+                                 const struct ArrowSchema *schema, const sinter__columnar_put *put,
+                                 sinter__columnar_stream **out, sinter_error *err);
+    /** Append a batch with the columns of the schema. */
+    sinter_status (*stream_append)(sinter__columnar_stream *stream,
+                                   const sinter__columnar_batch *batch, sinter_error *err);
+    /** Write the end. */
+    sinter_status (*stream_finish)(sinter__columnar_stream *stream, sinter_error *err);
+    /** Release in any state; writes nothing. Takes NULL. */
+    void (*stream_close)(sinter__columnar_stream *stream);
 } sinter__columnar_api;
 
 /** The one symbol. Never NULL; the struct is static. */

@@ -1,6 +1,8 @@
 /*
  * What a batch read of a snapshot returns: bucket after bucket, each merged by its keys.
  */
+#include "table/scan.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -460,6 +462,12 @@ sinter_table_scan_close(sinter_table_scan *scan)
         sinter__free(env, scan->values);
         sinter__free(env, scan);
     }
+}
+
+const sinter_env *
+sinter__scan_env(const sinter_table_scan *scan)
+{
+    return scan->table->env;
 }
 
 const sinter_row_type *

@@ -80,3 +80,33 @@ has "$err" "--where is for tables; there is no schema/ in dir"
 s 5 scan "$tables/pk_tags_avro.db/t" --snapshot 1
 one_line
 has "$err" "snapshot-1: snapshot 1 is expired; the oldest is 7"
+
+# a stream of Arrow, read by Arrow's own reader
+s 2 scan dir --format arrow
+has "$err" "--format arrow is for tables"
+SINTER_COLUMNAR_LIBRARY=$work/nothing.so s 3 scan "$t" --format arrow
+one_line
+has "$err" "nothing.so: can't be loaded"
+: "${ARROW_PYTHON:=$PYTHON}"
+if [ -n "${COLUMNAR_LIBRARY:-}" ] && "$ARROW_PYTHON" -c 'import pyarrow' 2>/dev/null; then
+    export SINTER_COLUMNAR_LIBRARY=$COLUMNAR_LIBRARY
+    "$SINTER" scan "$t" --format arrow --where "id < 6" >rows.arrows
+    "$SINTER" scan "$t" --where "id < 6" >rows.jsonl
+    "$ARROW_PYTHON" - rows.arrows rows.jsonl <<'PYTHON'
+import json
+import sys
+
+import pyarrow
+
+table = pyarrow.ipc.open_stream(sys.argv[1]).read_all()
+table.validate(full=True)
+rows = [{name: str(value) if name == "dt" else value for name, value in row.items()}
+        for row in table.to_pylist()]
+with open(sys.argv[2], encoding="utf-8") as lines:
+    expected = [json.loads(line) for line in lines]
+assert rows == expected and len(rows) > 10, (rows[:3], expected[:3])
+PYTHON
+    "$SINTER" scan "$tables/pk_types_avro.db/t" --format arrow --limit 0 >rows.arrows
+    "$ARROW_PYTHON" -c 'import pyarrow, sys
+assert pyarrow.ipc.open_stream(sys.argv[1]).read_all().num_rows == 0' rows.arrows
+fi
