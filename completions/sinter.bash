@@ -4,7 +4,7 @@ _sinter() {
     local verb=${COMP_WORDS[1]} options="" keys="" values=""
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "ingest compact plan run commit scan get inspect status verify create write snapshots schema files partitions expire remove-orphans rescue gc options version --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "ingest compact plan run commit scan get inspect status verify create write snapshots schema files partitions expire remove-orphans stats rescue gc options version --help --version" -- "$word"))
         return
     fi
     keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --compaction.max-size-amplification-percent --compaction.size-ratio --compaction.offpeak.start.hour --compaction.offpeak.end.hour --compaction.offpeak-ratio --compaction.optimization-interval --compaction.total-size-threshold --compaction.incremental-size-threshold --compaction.force-up-level-0 --lookup-compact --lookup-compact.max-interval --force-lookup --lookup-wait --full-compaction.delta-commits --commit.force-compact --write-only --write-buffer-size --write-buffer-spillable --write-buffer-spill.max-disk-size --target-file-row-num --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --sinter.spill-limit --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.per.level --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.verify-output --sinter.sub-compactions --sinter.memory-budget"
@@ -59,6 +59,8 @@ _sinter() {
         options="--retain-min --retain-max --older-than --limit --branch --json --dry-run --progress --quiet --help" ;;
     remove-orphans)
         options="--older-than --json --dry-run --progress --quiet --help" ;;
+    stats)
+        options="--snapshot --tag --branch --buckets --json --help" ;;
     rescue)
         options="--out --like --json --io --memory --verbose --help" ;;
     gc)

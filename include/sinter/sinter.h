@@ -31,6 +31,7 @@
 #include "sinter/table_files.h"
 #include "sinter/table_maintenance.h"
 #include "sinter/table_scan.h"
+#include "sinter/table_stats.h"
 #include "sinter/table_write.h"
 #include "sinter/type.h"
 #include "sinter/version.h"

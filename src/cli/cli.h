@@ -142,6 +142,7 @@ extern const cli_verb cli_verb_run;
 extern const cli_verb cli_verb_scan;
 extern const cli_verb cli_verb_schema;
 extern const cli_verb cli_verb_snapshots;
+extern const cli_verb cli_verb_stats;
 extern const cli_verb cli_verb_status;
 extern const cli_verb cli_verb_verify;
 extern const cli_verb cli_verb_version;
