@@ -11,6 +11,7 @@
 #include "cli/opts.h"
 #include "cli/report.h"
 #include "cli/signals.h"
+#include "cli/table_open.h"
 #include "cli/table_plan.h"
 #include "cli/text.h"
 
@@ -298,7 +299,7 @@ compact_table(table_job *job)
     sinter_error err = SINTER_ERROR_INIT;
     sinter_io_file *lock = NULL;
     sinter_status st = SINTER_OK;
-    int code = cli_table_open(job->session, job->path, &job->table);
+    int code = cli_table_open(job->session, job->path, NULL, &job->table);
 
     if (code == CLI_EXIT_OK && !job->args->common.dry_run) {
         st = sinter_table_lock(job->table, &lock, &err);

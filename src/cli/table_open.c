@@ -6,7 +6,7 @@
 #include "cli/report.h"
 
 int
-cli_table_open_at(cli *session, const char *path, const char *branch, sinter_table **out)
+cli_table_open(cli *session, const char *path, const char *branch, sinter_table **out)
 {
     const sinter_table_config config = {
         .struct_size = (uint32_t)sizeof config, .path = path, .branch = branch};

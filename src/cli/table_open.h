@@ -8,7 +8,7 @@
 
 /** Open a table or one of its branches (NULL: main). @return an exit code */
 int
-cli_table_open_at(cli *session, const char *path, const char *branch, sinter_table **out);
+cli_table_open(cli *session, const char *path, const char *branch, sinter_table **out);
 
 /** The snapshot that is meant by a number or a tag, of which one is given at most; NULL: neither
  * is.

@@ -56,16 +56,6 @@ cli_table_settings_fini(cli_table_settings *settings)
 }
 
 int
-cli_table_open(cli *session, const char *path, sinter_table **out)
-{
-    const sinter_table_config config = {.struct_size = (uint32_t)sizeof config, .path = path};
-    sinter_error err = SINTER_ERROR_INIT;
-    const sinter_status st = sinter_table_open(&session->boot, &config, out, &err);
-
-    return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
-}
-
-int
 cli_table_plan(const cli_task_arguments *args, sinter_table *table,
                const cli_table_settings *settings, sinter_table_plan **out)
 {

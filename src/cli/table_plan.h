@@ -20,10 +20,7 @@ cli_table_settings_init(const cli_common *common, cli_table_settings *out);
 void
 cli_table_settings_fini(cli_table_settings *settings);
 
-/** Open a table; plan it. @return an exit code */
-int
-cli_table_open(cli *session, const char *path, sinter_table **out);
-
+/** Plan a table. @return an exit code */
 int
 cli_table_plan(const cli_task_arguments *args, sinter_table *table,
                const cli_table_settings *settings, sinter_table_plan **out);

@@ -3,6 +3,7 @@
 #include "cli/documents.h"
 #include "cli/json.h"
 #include "cli/report.h"
+#include "cli/table_open.h"
 #include "cli/table_plan.h"
 
 typedef struct commit_arguments {
@@ -62,7 +63,7 @@ run(cli *session, void *arguments)
         cli_documents_read(args->common.operands + 1, args->common.operand_count - 1, &documents);
 
     if (code == CLI_EXIT_OK) {
-        code = cli_table_open(session, args->common.operands[0], &table);
+        code = cli_table_open(session, args->common.operands[0], NULL, &table);
     }
     if (code == CLI_EXIT_OK) {
         st =

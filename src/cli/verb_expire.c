@@ -115,7 +115,7 @@ run(cli *session, void *arguments)
     int code = take_options(args, &session->boot, &how);
 
     if (code == CLI_EXIT_OK) {
-        code = cli_table_open_at(session, args->common.operands[0], args->branch, &table);
+        code = cli_table_open(session, args->common.operands[0], args->branch, &table);
     }
     if (code != CLI_EXIT_OK) {
         return code;

@@ -194,7 +194,7 @@ list_files(cli *session, listing *list,
     sinter_table *table = NULL;
     sinter_snapshot *snapshot = NULL;
     sinter_status st = SINTER_OK;
-    int code = cli_table_open_at(session, args->common.operands[0], args->branch, &table);
+    int code = cli_table_open(session, args->common.operands[0], args->branch, &table);
 
     if (code == CLI_EXIT_OK) {
         code = cli_table_snapshot(table, &args->snapshot, args->tag, &snapshot);

@@ -3,6 +3,7 @@
 #include "cli/levels.h"
 #include "cli/plan.h"
 #include "cli/report.h"
+#include "cli/table_open.h"
 #include "cli/table_plan.h"
 #include "cli/text.h"
 
@@ -107,7 +108,7 @@ plan_table(cli *session, const plan_arguments *args)
     int code = CLI_EXIT_OK;
 
     cli_table_settings_init(&args->task.common, &settings);
-    code = cli_table_open(session, args->task.common.operands[0], &table);
+    code = cli_table_open(session, args->task.common.operands[0], NULL, &table);
     if (code == CLI_EXIT_OK) {
         code = cli_table_plan(&args->task, table, &settings, &plan);
     }

@@ -80,7 +80,7 @@ run(cli *session, void *arguments)
         how.older_than_ms = session->boot.clock.wall_ms(session->boot.clock.ctx) - age_ms;
     }
     if (code == CLI_EXIT_OK) {
-        code = cli_table_open_at(session, args->common.operands[0], NULL, &table);
+        code = cli_table_open(session, args->common.operands[0], NULL, &table);
     }
     if (code != CLI_EXIT_OK) {
         return code;

@@ -131,7 +131,7 @@ run(cli *session, void *arguments)
     sinter_table *table = NULL;
     sinter_text type;
     sinter_status st = SINTER_OK;
-    int code = cli_table_open_at(session, args->common.operands[0], args->branch, &table);
+    int code = cli_table_open(session, args->common.operands[0], args->branch, &table);
 
     if (code != CLI_EXIT_OK) {
         return code;

@@ -133,8 +133,7 @@ run(cli *session, void *arguments)
                                          ">RECORDS", ">DELTA", ">SCHEMA", "USER"};
     const snapshots_arguments *args = arguments;
     listing list = {.args = args, .err = SINTER_ERROR_INIT};
-    const int code =
-        cli_table_open_at(session, args->common.operands[0], args->branch, &list.table);
+    const int code = cli_table_open(session, args->common.operands[0], args->branch, &list.table);
     sinter_status st = SINTER_OK;
 
     if (code != CLI_EXIT_OK) {

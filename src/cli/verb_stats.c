@@ -225,7 +225,7 @@ run(cli *session, void *arguments)
         .args = args, .stats.struct_size = (uint32_t)sizeof job.stats, .err = SINTER_ERROR_INIT};
     sinter_snapshot *snapshot = NULL;
     sinter_table *table = NULL;
-    int code = cli_table_open_at(session, args->common.operands[0], args->branch, &table);
+    int code = cli_table_open(session, args->common.operands[0], args->branch, &table);
 
     if (code == CLI_EXIT_OK) {
         code = cli_table_snapshot(table, &args->snapshot, args->tag, &snapshot);
