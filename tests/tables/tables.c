@@ -136,7 +136,8 @@ run_folder(const char *root, const folder *in, bool (*run)(table_case *test), si
 
     (void)snprintf(path, sizeof path, "%s/%s", root, in->path);
     count = scandir(path, &entries, is_case, alphasort);
-    if (count < 0 && in->is_optional) {
+    if (count <= 0 && in->is_optional) {
+        free(entries);
         return;
     }
     cr_assert_gt(count, 0, "%s holds no tables", path);
