@@ -523,6 +523,30 @@ discard_duplicates(results_commit *commit)
 
 /* ---- all ---- */
 
+/* Temporary files that committers who were killed left behind; what can't be done is left to the
+ * next one. */
+static void
+clean_metadata(const sinter_table *table)
+{
+    static const char *const dirs[] = {"snapshot", "manifest", "index"};
+    const sinter_io_ops *ops = table->env->io->ops;
+    uint64_t removed = 0;
+
+    for (size_t i = 0; ops->clean != NULL && i < sizeof dirs / sizeof dirs[0]; i++) {
+        sinter_text dir;
+
+        sinter_text_init(table->env, &dir);
+        if (sinter__text_puts(&dir, i == 0 ? table->home : table->root, NULL) == SINTER_OK &&
+            sinter__text_puts(&dir, "/", NULL) == SINTER_OK &&
+            sinter__text_puts(&dir, dirs[i], NULL) == SINTER_OK) {
+            const sinter_status ignored = ops->clean(table->env->io, dir.data, &removed, NULL);
+
+            (void)ignored;
+        }
+        sinter_text_fini(&dir);
+    }
+}
+
 static sinter_status
 open_commit(results_commit *commit, sinter_error *err)
 {
@@ -567,6 +591,7 @@ sinter_table_commit_results(sinter_table *table, const sinter_table_result *resu
     commit.columns.arena.env = table->env;
     SINTER__TRY(open_commit(&commit, err));
     SINTER__TRY(load_docs(&commit, results, err));
+    clean_metadata(table);
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
         st = try_commit(&commit, &is_stale, err);
         if (!is_stale) {
