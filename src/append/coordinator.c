@@ -30,6 +30,7 @@ typedef struct waiting_partition {
     uint32_t age;
     sinter__append_file *files;
     size_t count;
+    size_t capacity;
 } waiting_partition;
 
 struct sinter__append_coordinator {
@@ -103,8 +104,14 @@ find_partition(sinter__append_coordinator *self, sinter_bytes name, waiting_part
     uint8_t *copy = NULL;
     size_t at = 0;
 
-    while (at < self->count && sinter__key_compare(name_of(&self->partitions[at]), name) < 0) {
-        at++;
+    for (size_t end = self->count; at < end;) {
+        const size_t middle = at + (end - at) / 2;
+
+        if (sinter__key_compare(name_of(&self->partitions[middle]), name) < 0) {
+            at = middle + 1;
+        } else {
+            end = middle;
+        }
     }
     if (at == self->count || !sinter__key_equal(name_of(&self->partitions[at]), name)) {
         SINTER__CHECK(sinter__resize(self->env, (void **)&self->partitions, self->count + 1,
@@ -149,15 +156,22 @@ is_candidate(const sinter__append_coordinator *self, sinter_bytes partition,
     return SINTER_OK;
 }
 
-static bool
-is_waiting(const waiting_partition *partition, const sinter__append_file *file)
+/* Room for so many more files. */
+static sinter_status
+reserve(const sinter_env *env, waiting_partition *partition, size_t extra, sinter_error *err)
 {
-    for (size_t i = 0; i < partition->count; i++) {
-        if (sinter__key_equal(partition->files[i].name, file->name)) {
-            return true;
-        }
+    size_t capacity = partition->capacity < 8 ? 8 : partition->capacity;
+
+    if (partition->files != NULL && partition->capacity - partition->count >= extra) {
+        return SINTER_OK;
     }
-    return false;
+    while (capacity - partition->count < extra) {
+        capacity *= 2;
+    }
+    SINTER__CHECK(
+        sinter__resize(env, (void **)&partition->files, capacity, sizeof *partition->files, err));
+    partition->capacity = capacity;
+    return SINTER_OK;
 }
 
 sinter_status
@@ -168,13 +182,12 @@ sinter__append_coordinator_notify(sinter__append_coordinator *self, sinter_bytes
 
     SINTER__CHECK(find_partition(self, partition, &record, err));
     record->age = 0;
-    SINTER__CHECK(sinter__resize(self->env, (void **)&record->files, record->count + count + 1,
-                                 sizeof *record->files, err));
+    SINTER__CHECK(reserve(self->env, record, count, err));
     for (size_t i = 0; i < count; i++) {
         bool is_wanted = false;
 
         SINTER__CHECK(is_candidate(self, partition, &files[i], &is_wanted, err));
-        if (is_wanted && !is_waiting(record, &files[i])) {
+        if (is_wanted) {
             record->files[record->count++] = files[i];
         }
     }
@@ -277,17 +290,50 @@ pack(const sinter__append_coordinator *self, bin_sink *sink, packed_file *files,
     return SINTER_OK;
 }
 
+static int
+compare_index_files(const void *a, const void *b)
+{
+    const packed_file *x = a;
+    const packed_file *y = b;
+    const int order = (int)y->vector.has - (int)x->vector.has;
+
+    return order != 0 || !x->vector.has
+               ? order
+               : sinter__key_compare(x->vector.index_file, y->vector.index_file);
+}
+
+/* Bytes of all files whose vector lies in the same index file. */
 static void
 sum_groups(packed_file *files, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; files[i].vector.has && k < count; k++) {
-            if (files[k].vector.has &&
-                sinter__key_equal(files[i].vector.index_file, files[k].vector.index_file)) {
-                files[i].group_bytes += files[k].file.bytes;
-            }
+    size_t first = 0;
+
+    qsort(files, count, sizeof *files, compare_index_files);
+    while (first < count && files[first].vector.has) {
+        uint64_t bytes = 0;
+        size_t end = first;
+
+        while (end < count && compare_index_files(&files[first], &files[end]) == 0) {
+            bytes += files[end++].file.bytes;
+        }
+        for (; first < end; first++) {
+            files[first].group_bytes = bytes;
         }
     }
+}
+
+/* A scan that begins anew tells of files that wait already: sorted, the same stand side by side. */
+static size_t
+drop_doubles(packed_file *files, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || !sinter__key_equal(files[kept - 1].file.name, files[i].file.name)) {
+            files[kept++] = files[i];
+        }
+    }
+    return kept;
 }
 
 /* Files whose vectors share an index file stay together: rewriting them rewrites that file. */
@@ -329,6 +375,7 @@ pick(sinter__append_coordinator *self, waiting_partition *partition, bin_sink *s
 {
     packed_file *files = NULL;
     const size_t before = sink->emitted;
+    size_t count = 0;
     size_t rest = 0;
     sinter_status st = SINTER_OK;
 
@@ -337,19 +384,22 @@ pick(sinter__append_coordinator *self, waiting_partition *partition, bin_sink *s
         files[i].file = partition->files[i];
         SINTER__TRY(find_vector(self, name_of(partition), &files[i].file, &files[i].vector, err));
     }
-    sum_groups(files, partition->count);
+    if (self->limits.has_vectors) {
+        sum_groups(files, partition->count);
+    }
     qsort(files, partition->count, sizeof *files,
           self->limits.has_vectors ? compare_groups : compare_sizes);
-    SINTER__TRY(self->limits.has_vectors ? pack_groups(self, sink, files, partition->count, &rest)
-                                         : pack(self, sink, files, partition->count, &rest));
+    count = drop_doubles(files, partition->count);
+    SINTER__TRY(self->limits.has_vectors ? pack_groups(self, sink, files, count, &rest)
+                                         : pack(self, sink, files, count, &rest));
     if (sink->emitted == before) {
         partition->age++;
-        if (partition->age > COMPACT_AGE && partition->count > 1) {
-            SINTER__TRY(emit(self, sink, files, partition->count, true));
-            rest = partition->count;
+        if (partition->age > COMPACT_AGE && count > 1) {
+            SINTER__TRY(emit(self, sink, files, count, true));
+            rest = count;
         }
     }
-    partition->count -= rest;
+    partition->count = count - rest;
     for (size_t i = 0; i < partition->count; i++) {
         partition->files[i] = files[rest + i].file;
     }

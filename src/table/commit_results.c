@@ -40,6 +40,8 @@ typedef struct attempt {
     sinter_snapshot *snapshot;
     sinter__live_files *files;
     sinter__index_manifest index;
+    const sinter__manifest_entry **live; /* all live files, sorted by name */
+    size_t live_count;
     const sinter__manifest_entry **entries;
     size_t count;
     size_t delete_count;
@@ -76,28 +78,57 @@ load_docs(results_commit *commit, const sinter_table_result *results, sinter_err
 
 /* ---- files of a snapshot ---- */
 
-static const sinter__bucket_files *
-find_bucket(const attempt *at, const sinter__task_place *place)
+static int
+compare_names(const void *a, const void *b)
+{
+    return sinter__key_compare((*(const sinter__manifest_entry *const *)a)->file.file_name,
+                               (*(const sinter__manifest_entry *const *)b)->file.file_name);
+}
+
+static sinter_status
+sort_files(attempt *at, sinter_error *err)
 {
     size_t count = 0;
     const sinter__bucket_files *buckets = sinter__live_files_buckets(at->files, &count);
+    size_t room = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (buckets[i].bucket == place->bucket &&
-            sinter__key_equal(buckets[i].partition, place->partition)) {
-            return &buckets[i];
+    for (size_t b = 0; b < count; b++) {
+        room += buckets[b].count;
+    }
+    SINTER__CHECK(sinter__doc_room(&at->arena, room, sizeof *at->live, (void **)&at->live, err));
+    for (size_t b = 0; b < count; b++) {
+        for (size_t f = 0; f < buckets[b].count; f++) {
+            at->live[at->live_count++] = buckets[b].entries[f];
         }
     }
-    return NULL;
+    if (room > 1) {
+        qsort(at->live, room, sizeof *at->live, compare_names);
+    }
+    return SINTER_OK;
 }
 
+/* A live file of a bucket; NULL: it isn't there. */
 static const sinter__manifest_entry *
-find_file(const sinter__bucket_files *bucket, sinter_bytes name, int32_t level)
+find_file(const attempt *at, const sinter__task_place *place, sinter_bytes name, int32_t level)
 {
-    for (size_t i = 0; bucket != NULL && i < bucket->count; i++) {
-        if (bucket->entries[i]->file.level == level &&
-            sinter__key_equal(bucket->entries[i]->file.file_name, name)) {
-            return bucket->entries[i];
+    size_t first = 0;
+
+    for (size_t end = at->live_count; first < end;) {
+        const size_t middle = first + (end - first) / 2;
+
+        if (sinter__key_compare(at->live[middle]->file.file_name, name) < 0) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    for (; first < at->live_count && sinter__key_equal(at->live[first]->file.file_name, name);
+         first++) {
+        const sinter__manifest_entry *entry = at->live[first];
+
+        if (entry->file.level == level && entry->bucket == place->bucket &&
+            sinter__key_equal(entry->partition, place->partition)) {
+            return entry;
         }
     }
     return NULL;
@@ -105,20 +136,22 @@ find_file(const sinter__bucket_files *bucket, sinter_bytes name, int32_t level)
 
 /* Is everything that the result says there, and nothing of what it retires? */
 static bool
-is_result_done(const sinter__bucket_files *bucket, const sinter__result_doc *doc)
+is_result_done(const attempt *at, const sinter__result_doc *doc)
 {
     for (size_t i = 0; i < doc->before_count; i++) {
-        if (find_file(bucket, doc->before[i].file_name, doc->before[i].level) != NULL) {
+        if (find_file(at, &doc->place, doc->before[i].file_name, doc->before[i].level) != NULL) {
             return false;
         }
     }
     for (size_t i = 0; i < doc->made_count; i++) {
-        if (find_file(bucket, doc->made[i].file.file_name, doc->made[i].file.level) == NULL) {
+        if (find_file(at, &doc->place, doc->made[i].file.file_name, doc->made[i].file.level) ==
+            NULL) {
             return false;
         }
     }
     for (size_t i = 0; i < doc->upgraded_count; i++) {
-        if (find_file(bucket, doc->upgraded[i].file_name, doc->upgraded[i].level) == NULL) {
+        if (find_file(at, &doc->place, doc->upgraded[i].file_name, doc->upgraded[i].level) ==
+            NULL) {
             return false;
         }
     }
@@ -177,12 +210,12 @@ find_read(const sinter__result_doc *doc, sinter_bytes name)
 }
 
 static sinter_status
-delete_files(attempt *at, const sinter__bucket_files *bucket, const sinter__result_doc *doc,
-             sinter_error *err)
+delete_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
 {
     for (size_t i = 0; i < doc->before_count; i++) {
         const sinter__file_identity *before = &doc->before[i];
-        const sinter__manifest_entry *entry = find_file(bucket, before->file_name, before->level);
+        const sinter__manifest_entry *entry =
+            find_file(at, &doc->place, before->file_name, before->level);
 
         if (entry == NULL) {
             return fail_missing(before, at, err);
@@ -198,13 +231,12 @@ delete_files(attempt *at, const sinter__bucket_files *bucket, const sinter__resu
 }
 
 static sinter_status
-add_files(attempt *at, const sinter__bucket_files *bucket, const sinter__result_doc *doc,
-          sinter_error *err)
+add_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
 {
     for (size_t i = 0; i < doc->upgraded_count; i++) {
         const sinter__file_identity *file = &doc->upgraded[i];
         const sinter__manifest_entry *entry =
-            find_file(bucket, file->file_name, file->upgraded_from);
+            find_file(at, &doc->place, file->file_name, file->upgraded_from);
 
         if (entry == NULL) {
             return fail_missing(file, at, err);
@@ -212,10 +244,9 @@ add_files(attempt *at, const sinter__bucket_files *bucket, const sinter__result_
         SINTER__CHECK(add_entry(at, entry, SINTER__ENTRY_ADD, file->level, err));
     }
     for (size_t i = 0; i < doc->made_count; i++) {
-        sinter__manifest_entry made = doc->made[i];
+        const sinter__manifest_entry *made = &doc->made[i];
 
-        made.total_buckets = bucket == NULL ? made.total_buckets : bucket->total_buckets;
-        SINTER__CHECK(add_entry(at, &made, SINTER__ENTRY_ADD, made.file.level, err));
+        SINTER__CHECK(add_entry(at, made, SINTER__ENTRY_ADD, made->file.level, err));
     }
     return SINTER_OK;
 }
@@ -236,18 +267,15 @@ make_delta(results_commit *commit, attempt *at, sinter_error *err)
         sinter__doc_room(&at->arena, room, sizeof *at->retired, (void **)&at->retired, err));
     commit->info.done = 0;
     for (size_t i = 0; i < commit->count; i++) {
-        const sinter__bucket_files *bucket = find_bucket(at, &commit->docs[i].place);
-
-        commit->is_done[i] = !commit->is_duplicate[i] && is_result_done(bucket, &commit->docs[i]);
+        commit->is_done[i] = !commit->is_duplicate[i] && is_result_done(at, &commit->docs[i]);
         commit->info.done += commit->is_done[i] ? 1 : 0;
         if (!commit->is_duplicate[i] && !commit->is_done[i]) {
-            SINTER__CHECK(delete_files(at, bucket, &commit->docs[i], err));
+            SINTER__CHECK(delete_files(at, &commit->docs[i], err));
         }
     }
     for (size_t i = 0; i < commit->count; i++) {
         if (!commit->is_duplicate[i] && !commit->is_done[i]) {
-            SINTER__CHECK(
-                add_files(at, find_bucket(at, &commit->docs[i].place), &commit->docs[i], err));
+            SINTER__CHECK(add_files(at, &commit->docs[i], err));
         }
     }
     return SINTER_OK;
@@ -268,6 +296,7 @@ open_attempt(results_commit *commit, attempt *at, sinter_error *err)
     SINTER__CHECK(st);
     SINTER__CHECK(sinter_table_snapshot_get(table, id, &at->snapshot, err));
     SINTER__CHECK(sinter__live_files_read(table, at->snapshot, &at->files, err));
+    SINTER__CHECK(sort_files(at, err));
     return sinter__index_read(table, at->snapshot, &at->index, err);
 }
 
