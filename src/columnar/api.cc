@@ -385,6 +385,7 @@ arrow::Status
 flush(sinter__columnar_output *output)
 {
     if (output->gather->row_count() > 0) {
+        ARROW_RETURN_NOT_OK(output->gather->settle());
         ARROW_RETURN_NOT_OK(output->write(output->gather->view()));
         output->gather->clear();
     }
@@ -408,9 +409,11 @@ append(sinter__columnar_output *output, const sinter__columnar_range &range)
         ARROW_RETURN_NOT_OK(flush(output));
         ARROW_RETURN_NOT_OK(output->write(gather.slice(rows, first, count)));
     } else if (count > 0) {
-        ARROW_RETURN_NOT_OK(gather.append(rows, first, count));
-        if (gather.row_count() >= kGatherRows || gather.bytes() >= kGatherBytes) {
+        gather.append(rows, first, count);
+        if (gather.row_count() >= kGatherRows || gather.noted_bytes() >= kGatherBytes) {
             ARROW_RETURN_NOT_OK(flush(output));
+        } else if (gather.has_nested()) {
+            ARROW_RETURN_NOT_OK(gather.settle());
         }
     }
     output->row_count += range.count;
@@ -430,7 +433,9 @@ output_append(sinter__columnar_output *output, const sinter__columnar_range *ran
         for (size_t i = 0; i < count; i++) {
             ARROW_RETURN_NOT_OK(append(output, ranges[i]));
         }
-        return arrow::Status::OK();
+        // The batches are the caller's, so nothing may wait in them.
+        ARROW_RETURN_NOT_OK(output->gather->settle());
+        return output->gather->bytes() >= kGatherBytes ? flush(output) : arrow::Status::OK();
     });
     output->has_failed = status != SINTER_OK;
     return status;

@@ -162,7 +162,7 @@ Column::append_offsets(const arrow::ArrayData &data, int64_t first, int64_t coun
 }
 
 bool
-Column::has_room(const arrow::ArrayData &data, int64_t first, int64_t count) const
+Column::has_room(const arrow::ArrayData &data, int64_t first, int64_t count, int64_t noted) const
 {
     if (layout_ == Layout::kStruct) {
         for (size_t i = 0; i < children_.size(); i++) {
@@ -176,7 +176,7 @@ Column::has_room(const arrow::ArrayData &data, int64_t first, int64_t count) con
         const int64_t more = offsets[count] - offsets[0];
         const int64_t used = layout_ == Layout::kBytes ? value_bytes_ : children_[0]->length_;
 
-        return more <= kOffsetMax - used &&
+        return more <= kOffsetMax - used - noted &&
                (layout_ == Layout::kBytes ||
                 children_[0]->has_room(*data.child_data[0], offsets[0], more));
     }
@@ -229,6 +229,126 @@ Column::append(const arrow::ArrayData &data, int64_t first, int64_t count)
         break;
     }
     length_ += count;
+    return arrow::Status::OK();
+}
+
+arrow::Status
+Column::append_validity(const std::vector<Piece> &pieces)
+{
+    int64_t length = length_;
+    int64_t count = 0;
+    bool has_any = has_validity_;
+
+    for (const Piece &piece : pieces) {
+        has_any = has_any || (piece.data->buffers[0] != nullptr && piece.data->GetNullCount() != 0);
+        count += piece.count;
+    }
+    if (!has_any) {
+        return arrow::Status::OK();
+    }
+    ARROW_RETURN_NOT_OK(fit(*validity_, arrow::bit_util::BytesForBits(length + count)));
+    if (!has_validity_) {
+        has_validity_ = true;
+        arrow::bit_util::SetBitsTo(validity_->mutable_data(), 0, length, true);
+    }
+    for (const Piece &piece : pieces) {
+        const uint8_t *valid =
+            piece.data->GetNullCount() == 0 ? nullptr : piece.data->buffers[0]->data();
+
+        if (piece.count > 8) {
+            length_ = length;
+            ARROW_RETURN_NOT_OK(append_validity(*piece.data, piece.first, piece.count));
+        }
+        for (int64_t i = 0; piece.count <= 8 && i < piece.count; i++) {
+            const bool is_valid =
+                valid == nullptr ||
+                arrow::bit_util::GetBit(valid, piece.data->offset + piece.first + i);
+
+            arrow::bit_util::SetBitTo(validity_->mutable_data(), length + i, is_valid);
+            null_count_ += is_valid ? 0 : 1;
+        }
+        length += piece.count;
+    }
+    length_ = length - count;
+    return arrow::Status::OK();
+}
+
+arrow::Status
+Column::append_fixed(const std::vector<Piece> &pieces)
+{
+    const auto width = static_cast<size_t>(width_);
+    int64_t count = 0;
+    uint8_t *to = nullptr;
+
+    for (const Piece &piece : pieces) {
+        count += piece.count;
+    }
+    ARROW_RETURN_NOT_OK(fit(*values_, (length_ + count) * width_));
+    to = values_->mutable_data() + length_ * width_;
+    for (const Piece &piece : pieces) {
+        const uint8_t *from =
+            piece.data->buffers[1]->data() + (piece.data->offset + piece.first) * width_;
+
+        if (piece.count == 1 && width == 8) { // sizes that are known are copied in place
+            std::memcpy(to, from, 8);
+        } else if (piece.count == 1 && width == 4) {
+            std::memcpy(to, from, 4);
+        } else {
+            std::memcpy(to, from, static_cast<size_t>(piece.count) * width);
+        }
+        to += static_cast<size_t>(piece.count) * width;
+    }
+    length_ += count;
+    return arrow::Status::OK();
+}
+
+arrow::Status
+Column::append_bytes(const std::vector<Piece> &pieces)
+{
+    int64_t count = 0;
+    int64_t more = 0;
+    int32_t *ends = nullptr;
+    uint8_t *to = nullptr;
+
+    for (const Piece &piece : pieces) {
+        const int32_t *offsets = offsets_of(*piece.data, piece.first);
+
+        count += piece.count;
+        more += offsets[piece.count] - offsets[0];
+    }
+    ARROW_RETURN_NOT_OK(fit(*offsets_, (length_ + count + 1) * 4));
+    ARROW_RETURN_NOT_OK(fit(*values_, value_bytes_ + more));
+    ends = reinterpret_cast<int32_t *>(offsets_->mutable_data()) + length_;
+    to = values_->mutable_data();
+    *ends = static_cast<int32_t>(value_bytes_);
+    for (const Piece &piece : pieces) {
+        const int32_t *offsets = offsets_of(*piece.data, piece.first);
+        const int32_t shift = static_cast<int32_t>(value_bytes_) - offsets[0];
+        const int32_t size = offsets[piece.count] - offsets[0];
+
+        for (int64_t i = 1; i <= piece.count; i++) {
+            *++ends = offsets[i] + shift;
+        }
+        if (size > 0) {
+            std::memcpy(to + value_bytes_, piece.data->buffers[2]->data() + offsets[0],
+                        static_cast<size_t>(size));
+        }
+        value_bytes_ += size;
+    }
+    length_ += count;
+    return arrow::Status::OK();
+}
+
+arrow::Status
+Column::append(const std::vector<Piece> &pieces)
+{
+    if (layout_ == Layout::kFixed || layout_ == Layout::kBytes) {
+        ARROW_RETURN_NOT_OK(append_validity(pieces));
+        return layout_ == Layout::kFixed ? append_fixed(pieces) : append_bytes(pieces);
+    }
+    for (const Piece &piece : pieces) {
+        ARROW_RETURN_NOT_OK(append(*piece.data, piece.first, piece.count));
+    }
     return arrow::Status::OK();
 }
 
@@ -285,16 +405,26 @@ Gather::make(const std::shared_ptr<arrow::Schema> &schema, arrow::MemoryPool *po
 
     for (const auto &field : schema->fields()) {
         ARROW_ASSIGN_OR_RAISE(auto column, Column::make(field->type(), pool));
+        if (column->has_offsets()) {
+            gather->with_offsets_.push_back(gather->columns_.size());
+        }
+        gather->has_nested_ = gather->has_nested_ || column->is_nested();
         gather->columns_.push_back(std::move(column));
     }
+    gather->more_.resize(gather->with_offsets_.size());
+    gather->noted_bytes_.resize(gather->with_offsets_.size());
     return gather;
 }
 
 arrow::Status
 Gather::check(const arrow::RecordBatch &rows)
 {
-    if (rows.schema() == checked_) {
-        return arrow::Status::OK();
+    constexpr size_t kCheckedMax = 64;
+
+    for (const auto &schema : checked_) {
+        if (rows.schema() == schema) {
+            return arrow::Status::OK();
+        }
     }
     if (rows.num_columns() != schema_->num_fields()) {
         return arrow::Status::Invalid("rows of ", rows.num_columns(), " columns for a file of ",
@@ -309,7 +439,10 @@ Gather::check(const arrow::RecordBatch &rows)
                                           to.ToString(), ", not ", from.ToString());
         }
     }
-    checked_ = rows.schema();
+    if (checked_.size() == kCheckedMax) {
+        checked_.clear();
+    }
+    checked_.push_back(rows.schema());
     return arrow::Status::OK();
 }
 
@@ -327,24 +460,50 @@ Gather::slice(const arrow::RecordBatch &rows, int64_t first, int64_t count) cons
 }
 
 bool
-Gather::has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count) const
+Gather::has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count)
 {
-    for (size_t i = 0; i < columns_.size(); i++) {
-        if (!columns_[i]->has_room(*rows.column_data(static_cast<int>(i)), first, count)) {
+    for (size_t i = 0; i < with_offsets_.size(); i++) {
+        const size_t at = with_offsets_[i];
+        const arrow::ArrayData &data = *rows.column_data(static_cast<int>(at));
+
+        if (!columns_[at]->has_room(data, first, count, noted_bytes_[i])) {
             return false;
+        }
+        more_[i] = 0;
+        if (!columns_[at]->is_nested()) {
+            const int32_t *offsets = data.GetValues<int32_t>(1) + first;
+
+            more_[i] = offsets[count] - offsets[0];
         }
     }
     return true;
 }
 
-arrow::Status
+void
 Gather::append(const arrow::RecordBatch &rows, int64_t first, int64_t count)
 {
-    for (size_t i = 0; i < columns_.size(); i++) {
-        ARROW_RETURN_NOT_OK(
-            columns_[i]->append(*rows.column_data(static_cast<int>(i)), first, count));
-    }
+    noted_.push_back({&rows, first, count});
     row_count_ += count;
+    for (size_t i = 0; i < more_.size(); i++) {
+        noted_bytes_[i] += more_[i];
+        noted_total_ += more_[i];
+    }
+}
+
+arrow::Status
+Gather::settle()
+{
+    for (size_t i = 0; i < columns_.size() && !noted_.empty(); i++) {
+        pieces_.clear();
+        for (const Noted &noted : noted_) {
+            pieces_.push_back(
+                {noted.rows->column_data(static_cast<int>(i)).get(), noted.first, noted.count});
+        }
+        ARROW_RETURN_NOT_OK(columns_[i]->append(pieces_));
+    }
+    noted_.clear();
+    std::fill(noted_bytes_.begin(), noted_bytes_.end(), 0);
+    noted_total_ = 0;
     return arrow::Status::OK();
 }
 
@@ -365,6 +524,7 @@ Gather::clear()
     for (const auto &column : columns_) {
         column->clear();
     }
+    noted_.clear();
     row_count_ = 0;
 }
 

@@ -22,6 +22,13 @@ std::shared_ptr<arrow::ArrayData>
 retyped(const std::shared_ptr<arrow::ArrayData> &data,
         const std::shared_ptr<arrow::DataType> &type);
 
+/** Rows of an array, side by side; `first` counts from the array's own offset. */
+struct Piece {
+    const arrow::ArrayData *data;
+    int64_t first;
+    int64_t count;
+};
+
 /** One column, nested ones with their children. Its memory is used again after clear(). */
 class Column
 {
@@ -29,10 +36,22 @@ class Column
     static arrow::Result<std::unique_ptr<Column>> make(const std::shared_ptr<arrow::DataType> &type,
                                                        arrow::MemoryPool *pool);
 
-    /** Would these rows pass what 32-bit offsets reach? */
-    bool has_room(const arrow::ArrayData &data, int64_t first, int64_t count) const;
+    /** Would these rows pass what 32-bit offsets reach, `noted` bytes coming first? */
+    bool has_room(const arrow::ArrayData &data, int64_t first, int64_t count,
+                  int64_t noted = 0) const;
+    /** Are there offsets in it? */
+    bool has_offsets() const
+    {
+        return layout_ == Layout::kBytes || layout_ == Layout::kList || layout_ == Layout::kStruct;
+    }
+    bool is_nested() const
+    {
+        return layout_ == Layout::kList || layout_ == Layout::kStruct;
+    }
     /** `first` counts from the array's own offset. */
     arrow::Status append(const arrow::ArrayData &data, int64_t first, int64_t count);
+    /** The same for many, which is cheaper than one by one where they are short. */
+    arrow::Status append(const std::vector<Piece> &pieces);
     /** The rows so far; valid until append or clear. */
     std::shared_ptr<arrow::ArrayData> view() const;
     void clear();
@@ -47,6 +66,9 @@ class Column
     }
     arrow::Status fit(arrow::ResizableBuffer &buffer, int64_t bytes);
     arrow::Status append_validity(const arrow::ArrayData &data, int64_t first, int64_t count);
+    arrow::Status append_validity(const std::vector<Piece> &pieces);
+    arrow::Status append_fixed(const std::vector<Piece> &pieces);
+    arrow::Status append_bytes(const std::vector<Piece> &pieces);
     arrow::Status append_offsets(const arrow::ArrayData &data, int64_t first, int64_t count,
                                  int32_t end);
     /** Offsets of the rows in `data`, where they begin and how far they go. */
@@ -77,17 +99,30 @@ class Gather
     /** Some rows of a batch, not copied. */
     std::shared_ptr<arrow::RecordBatch> slice(const arrow::RecordBatch &rows, int64_t first,
                                               int64_t count) const;
-    bool has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count) const;
-    arrow::Status append(const arrow::RecordBatch &rows, int64_t first, int64_t count);
-    /** Rows appended so far, valid until the next append or clear. */
+    /** Of rows that append() may get next. */
+    bool has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count);
+    /** Rows are only noted: they are copied by settle(), until which the batch must live. */
+    void append(const arrow::RecordBatch &rows, int64_t first, int64_t count);
+    arrow::Status settle();
+    /** Rows appended and settled so far, valid until the next append or clear. */
     std::shared_ptr<arrow::RecordBatch> view() const;
     void clear();
 
+    /** Do rows have to be settled before has_room() is asked again? */
+    bool has_nested() const
+    {
+        return has_nested_;
+    }
     int64_t row_count() const
     {
         return row_count_;
     }
     int64_t bytes() const;
+    /** Bytes of texts that are only noted. */
+    int64_t noted_bytes() const
+    {
+        return noted_total_;
+    }
 
   private:
     explicit Gather(std::shared_ptr<arrow::Schema> schema) : schema_(std::move(schema))
@@ -95,9 +130,21 @@ class Gather
     }
 
     const std::shared_ptr<arrow::Schema> schema_;
-    std::shared_ptr<arrow::Schema> checked_; // of the batch seen last
+    std::vector<std::shared_ptr<arrow::Schema>> checked_; // of batches that were seen
     std::vector<std::unique_ptr<Column>> columns_;
     int64_t row_count_ = 0;
+    struct Noted {
+        const arrow::RecordBatch *rows;
+        int64_t first;
+        int64_t count;
+    };
+    std::vector<Noted> noted_;
+    std::vector<size_t> with_offsets_; // columns
+    std::vector<int64_t> more_;        // bytes of each of them that has_room() was asked for last
+    std::vector<int64_t> noted_bytes_; // of each of them
+    int64_t noted_total_ = 0;
+    bool has_nested_ = false;
+    std::vector<Piece> pieces_; // of the column at hand
 };
 
 } // namespace columnar

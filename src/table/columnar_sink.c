@@ -81,13 +81,13 @@ columnar_append(sinter__row_sink *base, const sinter_datum *values, sinter_error
 }
 
 static sinter_status
-columnar_append_columns(sinter__row_sink *base, const sinter__columnar_range *range,
+columnar_append_columns(sinter__row_sink *base, const sinter__columnar_range *ranges, size_t count,
                         sinter_error *err)
 {
     columnar_sink *sink = (columnar_sink *)base;
 
     SINTER__CHECK(flush(sink, err)); /* rows that came before */
-    return sink->library.api->output_append(sink->output, range, 1, err);
+    return sink->library.api->output_append(sink->output, ranges, count, err);
 }
 
 static uint64_t

@@ -13,7 +13,9 @@
 
 enum {
     SYSTEM_COLUMNS = 2,
-    LOOK_ROWS = 128 /* appended before the size of the file is looked at again */
+    LOOK_ROWS = 128,   /* appended before the size of the file is looked at again */
+    GROUP_RANGES = 64, /* that stay columns, and go to the file together */
+    GROUP_ROWS = 4096  /* not many more than these */
 };
 
 typedef struct data_writer {
@@ -132,29 +134,6 @@ keep_key(data_writer *self, sinter__buffer *key, const sinter_batch *batch, uint
                            : sinter__buffer_append(self->env, key, bytes.data, bytes.size, err);
 }
 
-/* Rows that stay columns, all of them. */
-static sinter_status
-append_columns(data_writer *self, const sinter_range *range, sinter_error *err)
-{
-    const sinter_batch *batch = range->batch;
-    const sinter__columns_payload *payload = batch->payload;
-    const sinter__columnar_range columns = {
-        .batch = payload->batch, .first = payload->first + range->first, .count = range->count};
-    const sinter__stats_rows rows = {.cells = payload->cells,
-                                     .arrays = payload->array->children,
-                                     .first = (int64_t)columns.first,
-                                     .count = range->count};
-    const bool has_key = self->plan->key_count > 0;
-
-    SINTER__CHECK(sinter__stats_collector_add_rows(self->collector, &rows, err));
-    SINTER__CHECK(self->sink->append_columns(self->sink, &columns, err));
-    for (uint32_t i = range->first; i < range->first + range->count; i++) {
-        count_row(self, sequence_of(self, batch, i),
-                  has_key && sinter_kind_is_retract(batch->kinds[i]));
-    }
-    return SINTER_OK;
-}
-
 static bool
 is_of_columns(const sinter_batch *batch)
 {
@@ -162,39 +141,92 @@ is_of_columns(const sinter_batch *batch)
            ((const sinter__columns_payload *)batch->payload)->batch != NULL;
 }
 
-/* Append rows until the file is large enough; how many there were. */
+/* Statistics of the ranges of one batch among some, once for all of them: batches take turns where
+ * runs overlap. */
 static sinter_status
-append_rows(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
-            sinter_error *err)
+add_stats(data_writer *self, const sinter_range *ranges, size_t count, sinter_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const sinter_batch *batch = ranges[i].batch;
+        const sinter__columns_payload *payload = batch->payload;
+        sinter__row_span spans[GROUP_RANGES];
+        sinter__stats_rows rows = {
+            .cells = payload->cells, .arrays = payload->array->children, .spans = spans};
+        bool is_done = false;
+
+        for (size_t k = 0; k < count && !is_done; k++) {
+            is_done = k < i && ranges[k].batch == batch;
+            if (ranges[k].batch == batch) {
+                spans[rows.span_count++] = (sinter__row_span){
+                    (int64_t)(payload->first + ranges[k].first), ranges[k].count};
+            }
+        }
+        if (!is_done) {
+            SINTER__CHECK(sinter__stats_collector_add_rows(self->collector, &rows, err));
+        }
+    }
+    return SINTER_OK;
+}
+
+/* How many ranges from the first on stay columns, and go to the sink together. */
+static size_t
+group_of(const sinter_range *ranges, size_t count)
+{
+    uint64_t rows = 0;
+    size_t n = 0;
+
+    while (n < count && n < GROUP_RANGES && rows < GROUP_ROWS && is_of_columns(ranges[n].batch)) {
+        rows += ranges[n++].count;
+    }
+    return n;
+}
+
+/* Rows that stay columns, all of them. */
+static sinter_status
+append_columns(data_writer *self, const sinter_range *ranges, size_t count, sinter_error *err)
+{
+    const bool has_key = self->plan->key_count > 0;
+    const sinter_range *last = &ranges[count - 1];
+    sinter__columnar_range columns[GROUP_RANGES];
+
+    if (self->rows == 0) {
+        SINTER__CHECK(keep_key(self, &self->min_key, ranges[0].batch, ranges[0].first, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        const sinter_batch *batch = ranges[i].batch;
+        const sinter__columns_payload *payload = batch->payload;
+
+        columns[i] = (sinter__columnar_range){.batch = payload->batch,
+                                              .first = payload->first + ranges[i].first,
+                                              .count = ranges[i].count};
+        for (uint32_t row = ranges[i].first; row < ranges[i].first + ranges[i].count; row++) {
+            count_row(self, sequence_of(self, batch, row),
+                      has_key && sinter_kind_is_retract(batch->kinds[row]));
+        }
+    }
+    SINTER__CHECK(add_stats(self, ranges, count, err));
+    SINTER__CHECK(self->sink->append_columns(self->sink, columns, count, err));
+    return keep_key(self, &self->max_key, last->batch, last->first + last->count - 1, err);
+}
+
+/* Append rows of a range until the file is large enough; how many there were. */
+static sinter_status
+append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
+             sinter_error *err)
 {
     uint32_t taken = 0;
 
+    if (self->rows == 0) {
+        SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
+    }
     while (taken < range->count &&
            (self->rows % LOOK_ROWS != 0 || self->sink->bytes(self->sink) < stop_bytes)) {
         SINTER__CHECK(append_row(self, range->batch, range->first + taken, err));
         taken++;
     }
     *taken_out = taken;
-    return SINTER_OK;
-}
-
-static sinter_status
-append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
-             sinter_error *err)
-{
-    *taken_out = 0;
-    if (self->rows == 0) {
-        SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
-    }
-    if (!is_of_columns(range->batch)) {
-        SINTER__CHECK(append_rows(self, range, stop_bytes, taken_out, err));
-    } else if (self->sink->bytes(self->sink) < stop_bytes) {
-        SINTER__CHECK(append_columns(self, range, err));
-        *taken_out = range->count;
-    }
-    return *taken_out == 0
-               ? SINTER_OK
-               : keep_key(self, &self->max_key, range->batch, range->first + *taken_out - 1, err);
+    return taken == 0 ? SINTER_OK
+                      : keep_key(self, &self->max_key, range->batch, range->first + taken - 1, err);
 }
 
 /* NOLINTBEGIN(readability-function-size): the vtable says which parameters it has */
@@ -206,12 +238,22 @@ data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint6
 
     *taken_out = 0;
     *taken_rows_out = 0;
-    for (size_t i = 0; i < count; i++) {
+    while (*taken_out < count) {
+        const sinter_range *next = &ranges[*taken_out];
+        const size_t group = group_of(next, count - *taken_out);
         uint32_t taken = 0;
 
-        assert((ranges[i].batch->flags & SINTER_BATCH_STORED) == 0);
-        SINTER__CHECK(append_range(self, &ranges[i], stop_bytes, &taken, err));
-        if (taken < ranges[i].count) {
+        assert((next->batch->flags & SINTER_BATCH_STORED) == 0);
+        if (group > 0) {
+            if (self->sink->bytes(self->sink) >= stop_bytes) {
+                break;
+            }
+            SINTER__CHECK(append_columns(self, next, group, err));
+            *taken_out += group;
+            continue;
+        }
+        SINTER__CHECK(append_range(self, next, stop_bytes, &taken, err));
+        if (taken < next->count) {
             *taken_rows_out = taken;
             break;
         }

@@ -6,14 +6,28 @@
 #include "base/bytes.h"
 #include "doc/type.h"
 
-/** A stretch of a column, in rows of its buffers. */
+/** Some rows of a column, in rows of its buffers. */
 typedef struct stretch {
     const uint8_t *valid; /* NULL: all are */
     const void *values;
     const uint8_t *bytes; /* of strings, `values` being their offsets */
-    int64_t begin;
-    int64_t end;
+    int64_t offset;
+    const sinter__row_span *spans;
+    size_t span_count;
 } stretch;
+
+/* The rows of a span. */
+static inline int64_t
+begin_of(const stretch *rows, size_t span)
+{
+    return rows->offset + rows->spans[span].first;
+}
+
+static inline int64_t
+end_of(const stretch *rows, size_t span)
+{
+    return begin_of(rows, span) + rows->spans[span].count;
+}
 
 static bool
 is_valid(const stretch *rows, int64_t at)
@@ -26,8 +40,10 @@ count_nulls(const stretch *rows)
 {
     int64_t nulls = 0;
 
-    for (int64_t at = rows->begin; rows->valid != NULL && at < rows->end; at++) {
-        nulls += is_valid(rows, at) ? 0 : 1;
+    for (size_t s = 0; rows->valid != NULL && s < rows->span_count; s++) {
+        for (int64_t at = begin_of(rows, s); at < end_of(rows, s); at++) {
+            nulls += is_valid(rows, at) ? 0 : 1;
+        }
     }
     return nulls;
 }
@@ -69,20 +85,21 @@ find_numbers(int32_t form, const stretch *rows, sinter__extremes *out)
     int64_t least = 0;
     int64_t greatest = 0;
 
-    for (int64_t at = rows->begin; at < rows->end; at++) {
-        int64_t value = 0;
+    for (size_t s = 0; s < rows->span_count; s++) {
+        for (int64_t at = begin_of(rows, s); at < end_of(rows, s); at++) {
+            const int64_t value = rank(form, rows->values, at);
 
-        if (!is_valid(rows, at)) {
-            continue;
-        }
-        value = rank(form, rows->values, at);
-        if (out->least < 0 || value < least) {
-            least = value;
-            out->least = at;
-        }
-        if (out->greatest < 0 || value > greatest) {
-            greatest = value;
-            out->greatest = at;
+            if (!is_valid(rows, at)) {
+                continue;
+            }
+            if (out->least < 0 || value < least) {
+                least = value;
+                out->least = at;
+            }
+            if (out->greatest < 0 || value > greatest) {
+                greatest = value;
+                out->greatest = at;
+            }
         }
     }
 }
@@ -131,17 +148,25 @@ compare_decimals(const void *values, int64_t a, int64_t b)
 }
 
 static void
+add_decimal(const stretch *rows, int64_t at, sinter__extremes *out)
+{
+    if (!is_valid(rows, at)) {
+        return;
+    }
+    if (out->least < 0 || compare_decimals(rows->values, at, out->least) < 0) {
+        out->least = at;
+    }
+    if (out->greatest < 0 || compare_decimals(rows->values, at, out->greatest) > 0) {
+        out->greatest = at;
+    }
+}
+
+static void
 find_decimals(const stretch *rows, sinter__extremes *out)
 {
-    for (int64_t at = rows->begin; at < rows->end; at++) {
-        if (!is_valid(rows, at)) {
-            continue;
-        }
-        if (out->least < 0 || compare_decimals(rows->values, at, out->least) < 0) {
-            out->least = at;
-        }
-        if (out->greatest < 0 || compare_decimals(rows->values, at, out->greatest) > 0) {
-            out->greatest = at;
+    for (size_t s = 0; s < rows->span_count; s++) {
+        for (int64_t at = begin_of(rows, s); at < end_of(rows, s); at++) {
+            add_decimal(rows, at, out);
         }
     }
 }
@@ -183,41 +208,55 @@ compare_texts(const text *a, const text *b)
     return order != 0 ? order : (a->bytes.size > b->bytes.size) - (a->bytes.size < b->bytes.size);
 }
 
+/** The extremes so far. */
+typedef struct text_extremes {
+    text least;
+    text greatest;
+} text_extremes;
+
+static inline void
+add_text(const stretch *rows, int64_t at, text_extremes *known, sinter__extremes *out)
+{
+    text value;
+
+    if (!is_valid(rows, at)) {
+        return;
+    }
+    value = text_at(rows, at);
+    if (out->least < 0 || compare_texts(&value, &known->least) < 0) {
+        known->least = value;
+        out->least = at;
+    }
+    if (out->greatest < 0 || compare_texts(&value, &known->greatest) > 0) {
+        known->greatest = value;
+        out->greatest = at;
+    }
+}
+
 static void
 find_texts(const stretch *rows, sinter__extremes *out)
 {
-    text least = {.head = 0};
-    text greatest = {.head = 0};
+    text_extremes known = {.least.head = 0};
 
-    for (int64_t at = rows->begin; at < rows->end; at++) {
-        text value;
-
-        if (!is_valid(rows, at)) {
-            continue;
-        }
-        value = text_at(rows, at);
-        if (out->least < 0 || compare_texts(&value, &least) < 0) {
-            least = value;
-            out->least = at;
-        }
-        if (out->greatest < 0 || compare_texts(&value, &greatest) > 0) {
-            greatest = value;
-            out->greatest = at;
+    for (size_t s = 0; s < rows->span_count; s++) {
+        for (int64_t at = begin_of(rows, s); at < end_of(rows, s); at++) {
+            add_text(rows, at, &known, out);
         }
     }
 }
 
 void
-sinter__extremes_find(const sinter__cells *cells, const struct ArrowArray *array, int64_t first,
-                      int64_t count, sinter__extremes *out)
+sinter__extremes_find(const sinter__cells *cells, const struct ArrowArray *array,
+                      const sinter__row_span *spans, size_t span_count, sinter__extremes *out)
 {
     static const uint8_t nothing = 0; /* where all texts are empty there may be no bytes */
     const stretch rows = {
         .valid = array->null_count == 0 ? NULL : array->buffers[0],
         .values = array->n_buffers > 1 ? array->buffers[1] : NULL,
         .bytes = array->n_buffers > 2 && array->buffers[2] != NULL ? array->buffers[2] : &nothing,
-        .begin = array->offset + first,
-        .end = array->offset + first + count};
+        .offset = array->offset,
+        .spans = spans,
+        .span_count = span_count};
 
     *out = (sinter__extremes){.least = -1, .greatest = -1, .nulls = count_nulls(&rows)};
     switch (cells->form) {

@@ -13,9 +13,15 @@ typedef struct sinter__extremes {
     int64_t nulls;
 } sinter__extremes;
 
-/** Find them among `count` rows from `first` on, which counts from the array's own offset. */
+/** Rows side by side, counted from the array's own offset. */
+typedef struct sinter__row_span {
+    int64_t first;
+    int64_t count;
+} sinter__row_span;
+
+/** Find them among some of the rows. */
 void
-sinter__extremes_find(const sinter__cells *cells, const struct ArrowArray *array, int64_t first,
-                      int64_t count, sinter__extremes *out);
+sinter__extremes_find(const sinter__cells *cells, const struct ArrowArray *array,
+                      const sinter__row_span *spans, size_t span_count, sinter__extremes *out);
 
 #endif

@@ -13,9 +13,10 @@ typedef struct sinter__row_sink sinter__row_sink;
 struct sinter__row_sink {
     /** Append a row: one value per column, within its type; copied. */
     sinter_status (*append)(sinter__row_sink *sink, const sinter_datum *values, sinter_error *err);
-    /** Append rows of a batch that has the file's columns. NULL: the format has no such batches. */
-    sinter_status (*append_columns)(sinter__row_sink *sink, const sinter__columnar_range *range,
-                                    sinter_error *err);
+    /** Append rows of batches that have the file's columns. NULL: the format has no such batches.
+     */
+    sinter_status (*append_columns)(sinter__row_sink *sink, const sinter__columnar_range *ranges,
+                                    size_t count, sinter_error *err);
     /** Bytes of the file so far, and encoded ones that are still held; rows that are not encoded
      *  yet are not among them. */
     uint64_t (*bytes)(const sinter__row_sink *sink);

@@ -14,7 +14,6 @@
 #include "compact/parse.h"
 #include "doc/binary.h"
 #include "doc/type.h"
-#include "table/extremes.h"
 
 enum { ARITY_BYTES = 4, TEXT_CHARS = 16, MICRO_DIGITS = 6 };
 
@@ -462,7 +461,8 @@ sinter__stats_collector_add_rows(sinter__stats_collector *self, const sinter__st
         if (!column->counts_nulls) {
             continue;
         }
-        sinter__extremes_find(&rows->cells[i], rows->arrays[i], rows->first, rows->count, &found);
+        sinter__extremes_find(&rows->cells[i], rows->arrays[i], rows->spans, rows->span_count,
+                              &found);
         column->nulls += found.nulls;
         if (found.least >= 0 && column->has_bounds) {
             SINTER__CHECK(

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "sinter/type.h"
-#include "table/columnar_rows.h"
+#include "table/extremes.h"
 #include "table/simple_stats.h"
 
 /** What is kept of a column. */
@@ -82,8 +82,8 @@ sinter__stats_collector_add(sinter__stats_collector *self, const sinter_datum *v
 typedef struct sinter__stats_rows {
     const sinter__cells *cells;
     struct ArrowArray *const *arrays;
-    int64_t first;
-    int64_t count;
+    const sinter__row_span *spans;
+    size_t span_count;
 } sinter__stats_rows;
 
 /**
