@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 import oracle as paimon
-from oracle import copy, sinter, sinter_rows
+from oracle import sinter, sinter_rows
 
 EXCEPTIONS = paimon.ROOT / "tests" / "tables" / "exceptions.txt"
 NOTHING_TO_DO = 8
@@ -99,9 +99,9 @@ class Trial:
 
     def __init__(self, program, judge, client, case, work):
         self.program, self.judge, self.client = program, judge, client
-        self.ours = copy(case, work / "sinter" / case.name)
-        self.theirs = copy(case, work / "paimon" / case.name)
-        expected = (case / "expected.jsonl").read_text().splitlines()
+        self.ours = case.copy(work / "sinter")
+        self.theirs = case.copy(work / "paimon")
+        expected = case.expected.read_text().splitlines()
         self.more = [json.loads(line) for line in expected[:MORE_ROWS]]
 
     def compact(self, *options):
@@ -148,7 +148,7 @@ def try_table(trial, options):
 
 
 def try_refused(program, case, work):
-    table = copy(case, work / "refused" / case.name)
+    table = case.copy(work / "refused")
     before = sorted(str(path) for path in table.rglob("*"))
     try:
         sinter(program, "compact", table, "--full")
@@ -167,9 +167,9 @@ def arguments():
     return parser.parse_intermixed_args()
 
 
-def try_case(args, judge, client, name, case):
+def try_case(args, judge, client, case):
     """Whether the table is one that is refused."""
-    if any(fnmatch.fnmatch(name, pattern) for pattern, _ in exceptions()):
+    if any(fnmatch.fnmatch(case.name, pattern) for pattern, _ in exceptions()):
         try_refused(args.program, case, args.work)
         return True
     for options in (("--full",), ()):
@@ -180,17 +180,17 @@ def try_case(args, judge, client, name, case):
 def main():
     args = arguments()
     folder = paimon.tables_dir()
-    found = [(name, case) for name, case in paimon.cases(folder)
-             if not args.patterns or any(fnmatch.fnmatch(name, p) for p in args.patterns)]
+    found = [case for case in paimon.cases(folder)
+             if not args.patterns or any(fnmatch.fnmatch(case.name, p) for p in args.patterns)]
     failed, refused = 0, 0
     client = PythonClient(args.pypaimon) if args.pypaimon else None
     with paimon.Oracle() as judge:
-        for name, case in found:
+        for case in found:
             try:
-                refused += try_case(args, judge, client, name, case)
+                refused += try_case(args, judge, client, case)
             except (AssertionError, paimon.Refused) as failure:
                 failed += 1
-                print(f"{name}: {failure}", flush=True)
+                print(f"{case.name}: {failure}", flush=True)
     print(f"{len(found)} tables in {folder.name}: {failed} failed, {refused} refused by name, "
           f"{client.compared if client else 0} readings by the Python client")
     sys.exit(1 if failed or not found or (client and not client.compared) else 0)

@@ -47,17 +47,17 @@ def main():
     program, work, killer, kills = sys.argv[1:]
     work, kills = pathlib.Path(work), int(kills) * paimon.scale()
     rng = random.Random(kills)
-    cases = [(name, case) for name, case in paimon.cases(paimon.tables_dir()) if name in TABLES]
+    cases = [case for case in paimon.cases(paimon.tables_dir()) if case.name in TABLES]
     assert cases, "none of the tables is here"
     in_commit = total = 0
     with paimon.Oracle() as judge:
-        for name, case in cases:
-            table = paimon.copy(case, work / case.name)
+        for case in cases:
+            table = case.copy(work)
             rows = judge.rows(table)
             calls, before_commit = killed(killer, table, 0)
             for call in choose(rng, calls, before_commit, kills // len(cases) + 1):
-                where = f"{name}: killed before call {call} of {calls}"
-                table = paimon.copy(case, work / case.name)
+                where = f"{case.name}: killed before call {call} of {calls}"
+                table = case.copy(work)
                 assert killed(killer, table, call) is None, f"{where}: it lived"
                 check(judge, table, rows, where)
                 paimon.sinter(program, "compact", table, "--full", codes=(0, NOTHING_TO_DO))

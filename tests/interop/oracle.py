@@ -85,21 +85,32 @@ def tables_dir():
     return shared if shared.is_dir() else ROOT / "tests" / "data" / "tables"
 
 
+class Case:
+    """A table with what Paimon reads from it: a folder NAME.db."""
+
+    def __init__(self, folder, table, expected):
+        self.name = folder.name[:-len(".db")]
+        self.folder, self.table, self.expected = folder, table, expected
+
+    def copy(self, to):
+        """A writable copy of the table; its path."""
+        to = to / self.folder.name
+        shutil.rmtree(to, ignore_errors=True)
+        shutil.copytree(self.folder, to)
+        for path in [to, *to.rglob("*")]:
+            path.chmod(path.stat().st_mode | stat.S_IWUSR)
+        return to / self.table
+
+
 def cases(folder):
-    """Folders NAME.db that hold a table "t", by name, below `folder` and its `oracle`."""
-    found = {}
-    for place in (folder, folder / "oracle"):
-        if place.is_dir():
-            for case in place.iterdir():
-                if case.name.endswith(".db") and (case / "t" / "schema").is_dir():
-                    found[case.name[:-3]] = case
-    return sorted(found.items())
-
-
-def copy(case, to):
-    """A writable copy of a case's table; its path."""
-    shutil.rmtree(to, ignore_errors=True)
-    shutil.copytree(case, to)
-    for path in [to, *to.rglob("*")]:
-        path.chmod(path.stat().st_mode | stat.S_IWUSR)
-    return to / "t"
+    """The cases below `folder`: NAME.db/t of `oracle`, FORMAT/NAME.db/NAME of `paimon-cpp`."""
+    found = []
+    for case in sorted([*folder.glob("*.db"), *folder.glob("oracle/*.db")]):
+        if (case / "t" / "schema").is_dir():
+            found.append(Case(case, "t", case / "expected.jsonl"))
+    for case in sorted([*folder.glob("paimon-cpp/*.db"), *folder.glob("paimon-cpp/*/*.db")]):
+        table = case.name[:-len(".db")]
+        if (case / table / "schema").is_dir():
+            found.append(Case(case, table, case / "expected" / "latest.jsonl"))
+            found[-1].name = str((case.parent / table).relative_to(folder))
+    return found
