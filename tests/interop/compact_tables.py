@@ -103,6 +103,7 @@ class Trial:
         self.theirs = case.copy(work / "paimon")
         expected = case.expected.read_text().splitlines()
         self.more = [json.loads(line) for line in expected[:MORE_ROWS]]
+        self.is_sound = self.judge.call("verify", self.theirs)["ok"]  # before anybody touched it
 
     def compact(self, *options):
         arguments = {"full": True} if "--full" in options else {}
@@ -116,7 +117,7 @@ class Trial:
         if self.client is not None:
             self.client.check(self.ours, self.theirs, when)
         found = self.judge.call("verify", self.ours)
-        assert found["ok"] and not found["errors"], f"{when}: verify: {found.get('errors')}"
+        assert found["ok"] or not self.is_sound, f"{when}: verify: {found.get('errors')}"
 
     def check_shape(self, when):
         ours, theirs = (shape(self.judge.files(table)) for table in (self.ours, self.theirs))
