@@ -32,7 +32,8 @@ static const common_option common_options[] = {
       "How files are read and written. auto: io_uring, or posix where the kernel refuses it."}},
     {CLI_TAKES_IO,
      {"memory", 'm', CLI_TEXT, COMMON(memory), "SIZE", NULL,
-      "Memory budget, such as 64MB; short for --sinter.memory-budget."}},
+      "Memory budget, such as 64MB, the default; 512MB for tables. Short for "
+      "--sinter.memory-budget."}},
     {CLI_TAKES_IO,
      {"verbose", 'v', CLI_FLAG, COMMON(verbose), NULL, NULL,
       "Print what the library notes, such as an io backend that is refused."}},
@@ -145,6 +146,7 @@ typedef struct option_parser {
 } option_parser;
 
 enum { LONG_VALUE_BASE = 1000 };
+#define TABLE_MEMORY_BYTES (UINT64_C(512) << 20)
 
 static size_t
 settings_count(const cli_verb *verb)
@@ -467,6 +469,13 @@ cli_settings_apply(const cli_list *settings, sinter_compact_options *options)
         }
     }
     return CLI_EXIT_OK;
+}
+
+void
+cli_table_defaults(sinter_compact_options *options)
+{
+    sinter_compact_options_init(options);
+    options->memory_bytes = TABLE_MEMORY_BYTES;
 }
 
 int

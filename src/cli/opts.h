@@ -29,6 +29,11 @@ cli_verb_option(const cli_verb *verb, size_t index, cli_option *out);
 int
 cli_settings_apply(const cli_list *settings, sinter_compact_options *options);
 
+/** Defaults of verbs that work on tables: a budget of 512 MiB, since each file of Parquet that is
+ * open takes some megabytes a column. */
+void
+cli_table_defaults(sinter_compact_options *options);
+
 /** Set the memory budget that --memory names, if it does. */
 int
 cli_memory_apply(const cli_common *common, sinter_compact_options *options);

@@ -262,7 +262,7 @@ run_plan(table_job *job)
             code = code == CLI_EXIT_OK ? committed : code;
         } else if (job->args->common.json) {
             put_json(job);
-        } else if (!job->args->common.quiet) {
+        } else if (!job->args->common.quiet && job->info.snapshot_id != 0) {
             put_summary(job);
         }
     }
@@ -324,7 +324,7 @@ cli_tables_compact(cli *session, const cli_task_arguments *args, const cli_load 
     int code = CLI_EXIT_OK;
     int failed = CLI_EXIT_OK;
 
-    sinter_compact_options_init(&options);
+    cli_table_defaults(&options);
     if (cli_settings_apply(&args->common.settings, &options) != CLI_EXIT_OK ||
         cli_memory_apply(&args->common, &options) != CLI_EXIT_OK) {
         return CLI_EXIT_USAGE;

@@ -62,7 +62,7 @@ start(cli *session, const run_arguments *args)
     if (args->rate != NULL && cli_rate_parse(args->rate, &load.rate, &err) != SINTER_OK) {
         return cli_fail(CLI_EXIT_USAGE, "option '--rate': %s", err.text);
     }
-    sinter_compact_options_init(&set);
+    cli_table_defaults(&set);
     code = cli_settings_apply(&args->common.settings, &set);
     code = code == CLI_EXIT_OK ? cli_memory_apply(&args->common, &set) : code;
     code = code == CLI_EXIT_OK ? cli_session_start(session, set.memory_bytes) : code;

@@ -229,7 +229,7 @@ scan_table(cli *session, const scan_arguments *args)
     if (wanted.is_arrow && !wanted.count_only && isatty(STDOUT_FILENO) != 0) {
         return cli_fail(CLI_EXIT_USAGE, "an Arrow stream is no text: send it to a file or a pipe");
     }
-    sinter_compact_options_init(&defaults);
+    cli_table_defaults(&defaults);
     code = cli_memory_apply(&args->common, &defaults);
     if (code == CLI_EXIT_OK) {
         code = cli_session_start(session, defaults.memory_bytes);

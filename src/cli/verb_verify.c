@@ -158,7 +158,7 @@ run(cli *session, void *arguments)
     char number[CLI_NUMBER_CHARS];
     int code;
 
-    sinter_compact_options_init(&defaults);
+    cli_table_defaults(&defaults);
     code = cli_memory_apply(&args->common, &defaults);
     if (code == CLI_EXIT_OK && (args->snapshot != NULL) + (args->tag != NULL) + args->all > 1) {
         code = cli_fail(CLI_EXIT_USAGE, "--snapshot, --tag and --all exclude each other");

@@ -113,7 +113,7 @@ begin(write_job *job)
         return cli_fail(CLI_EXIT_USAGE, "option '--%s' is too large",
                         args->threads.value > UINT32_MAX ? "threads" : "identifier");
     }
-    sinter_compact_options_init(&defaults);
+    cli_table_defaults(&defaults);
     code = cli_memory_apply(&args->common, &defaults);
     if (code == CLI_EXIT_OK) {
         code = cli_session_start(job->session, defaults.memory_bytes);
