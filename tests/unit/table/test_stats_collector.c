@@ -188,6 +188,20 @@ Test(table_stats_collector, no_bound_is_a_surrogate_or_beyond_the_last_character
     expect_texts(1, (const char *const[]){"\U0010ffff", NULL}, "\U0010ffff", "\U0010ffff");
 }
 
+#define LAST "\U0010ffff"
+#define LAST_5 LAST LAST LAST LAST LAST
+#define LAST_15 LAST_5 LAST_5 LAST_5
+
+Test(table_stats_collector, f25_a_shortened_greatest_text_is_rounded_up_or_there_are_no_bounds)
+{
+    expect_texts(16, (const char *const[]){"abcdefghijklmnopq", NULL}, "abcdefghijklmnop",
+                 "abcdefghijklmnoq");
+    expect_texts(16, (const char *const[]){"abcdefghijklmnop", NULL}, "abcdefghijklmnop",
+                 "abcdefghijklmnop");
+    expect_texts(16, (const char *const[]){"a" LAST_15 "b", NULL}, "a" LAST_15, "b");
+    expect_texts(16, (const char *const[]){LAST_15 LAST LAST, NULL}, NULL, NULL);
+}
+
 Test(table_stats_collector, counts_have_no_bounds_and_nulls_no_value)
 {
     bed b = begin("INT", (sinter__stats_mode){.kind = SINTER__STATS_COUNTS}, SINTER__STATS_OF_ORC);
