@@ -260,9 +260,9 @@ Column::append_validity(const std::vector<Piece> &pieces)
             ARROW_RETURN_NOT_OK(append_validity(*piece.data, piece.first, piece.count));
         }
         for (int64_t i = 0; piece.count <= 8 && i < piece.count; i++) {
+            const int64_t row = piece.data->offset + piece.first + i;
             const bool is_valid =
-                valid == nullptr ||
-                arrow::bit_util::GetBit(valid, piece.data->offset + piece.first + i);
+                valid == nullptr || arrow::bit_util::GetBit(valid, static_cast<uint64_t>(row));
 
             arrow::bit_util::SetBitTo(validity_->mutable_data(), length + i, is_valid);
             null_count_ += is_valid ? 0 : 1;
