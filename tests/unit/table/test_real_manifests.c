@@ -1,6 +1,6 @@
 /*
- * Every metadata file of the tables that Paimon made: SINTER_TABLES_DIR, or `../shared/tables`
- * beside the tree, or the samples in tests/data alone.
+ * Every metadata file in Avro of the tables that Paimon made: SINTER_TABLES_DIR, or
+ * `../shared/tables` beside the tree, or the samples in tests/data alone.
  */
 #include <avro.h>
 #include <criterion/criterion.h>
@@ -22,8 +22,8 @@ typedef struct walk {
     size_t manifests;
     size_t lists;
     size_t indexes;
-    size_t refused; /* ORC and Parquet */
-    size_t ours;    /* with the schema that we write */
+    size_t others; /* ORC and Parquet */
+    size_t ours;   /* with the schema that we write */
 } walk;
 
 /* Records of a block as avro-c reads them are those that we read. */
@@ -162,6 +162,19 @@ compare_files(walk *seen, const char *path, const sinter_env *out_env)
     bed_content_fini(&ours);
 }
 
+static bool
+is_avro(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char magic[4] = {0};
+    bool is_read = false;
+
+    cr_assert_not_null(file, "%s", path);
+    is_read = fread(magic, 1, sizeof magic, file) == sizeof magic;
+    (void)fclose(file);
+    return is_read && memcmp(magic, "Obj\x01", sizeof magic) == 0;
+}
+
 static void
 try_file(walk *seen, const char *path, const char *name)
 {
@@ -169,6 +182,10 @@ try_file(walk *seen, const char *path, const char *name)
     sinter_status st = SINTER_OK;
     avro_bed bed;
 
+    if (!is_avro(path)) {
+        seen->others++;
+        return;
+    }
     avro_bed_init(&bed, NULL);
     if (strstr(name, "index-manifest-") == name) {
         seen->indexes++;
@@ -180,14 +197,9 @@ try_file(walk *seen, const char *path, const char *name)
         seen->manifests++;
         st = rewrite_manifest(path, &bed.env, &err);
     }
-    if (st == SINTER_E_UNSUPPORTED && (strstr(err.text, "in ORC can't be read yet") != NULL ||
-                                       strstr(err.text, "in Parquet can't be read yet") != NULL)) {
-        seen->refused++;
-    } else {
-        cr_expect_eq(st, SINTER_OK, "%s: %s", path, err.text);
-        if (st == SINTER_OK) {
-            compare_files(seen, path, &bed.env);
-        }
+    cr_expect_eq(st, SINTER_OK, "%s: %s", path, err.text);
+    if (st == SINTER_OK) {
+        compare_files(seen, path, &bed.env);
     }
     avro_bed_fini(&bed);
 }
@@ -228,5 +240,5 @@ Test(table_real_manifests, every_file_is_read_as_avro_c_reads_it_and_written_aga
     if (stat(folder, &stat_of) == 0) {
         walk_folder(&seen, folder, false);
     }
-    cr_expect_lt(seen.refused, seen.manifests + seen.lists + seen.indexes);
+    cr_expect_lt(seen.others, seen.manifests + seen.lists + seen.indexes);
 }
