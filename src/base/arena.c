@@ -56,6 +56,7 @@ sinter__arena_take(sinter__arena *arena, size_t size, void **out, sinter_error *
     if (chunk == NULL || chunk->capacity - chunk->used < rounded) {
         SINTER__CHECK(add_chunk(arena, rounded, err));
         chunk = arena->chunks;
+        assert(chunk != NULL);
     }
     *out = chunk_bytes(chunk) + chunk->used;
     chunk->used += rounded;

@@ -108,7 +108,7 @@ class OrcFile final : public sinter__columnar_file
     /** Within a day, which is more than any time zone is ahead or behind. */
     static bool may_be_near_1970(const std::vector<Span> &spans)
     {
-        constexpr int64_t kNearMs = 2 * 86400000;
+        constexpr int64_t kNearMs = int64_t{2} * 86400000;
 
         return std::any_of(spans.begin(), spans.end(), [](const Span &span) {
             return span.is_known && span.min_ms < kNearMs && span.max_ms > -kNearMs;

@@ -354,7 +354,7 @@ static sinter_status
 read_batch(columns_reader *self, sinter_error *err)
 {
     const sinter__columnar_api *api = self->library.api;
-    sinter__keys keys;
+    sinter__keys keys = {.rows = 0};
     row_span span;
     uint64_t count = 0;
 

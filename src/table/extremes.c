@@ -1,5 +1,6 @@
 #include "table/extremes.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -54,6 +55,7 @@ count_nulls(const stretch *rows)
 static inline int64_t
 rank(int32_t form, const void *values, int64_t at)
 {
+    assert(values != NULL);
     switch (form) {
     case SINTER__CELL_BITS:
         return ((const uint8_t *)values)[at / CHAR_BIT] >> (at % CHAR_BIT) & 1;
@@ -138,9 +140,12 @@ static int
 compare_decimals(const void *values, int64_t a, int64_t b)
 {
     const uint64_t *halves = values; /* low half first */
-    const int64_t high_a = (int64_t)halves[2 * a + 1];
-    const int64_t high_b = (int64_t)halves[2 * b + 1];
+    int64_t high_a = 0;
+    int64_t high_b = 0;
 
+    assert(halves != NULL);
+    high_a = (int64_t)halves[2 * a + 1];
+    high_b = (int64_t)halves[2 * b + 1];
     if (high_a != high_b) {
         return high_a < high_b ? -1 : 1;
     }
@@ -183,9 +188,11 @@ static text
 text_at(const stretch *rows, int64_t at)
 {
     const int32_t *offsets = rows->values;
-    text out = {.bytes = {rows->bytes + offsets[at], (size_t)(offsets[at + 1] - offsets[at])}};
+    text out = {.head = 0};
     uint8_t head[8] = {0};
 
+    assert(offsets != NULL);
+    out.bytes = (sinter_bytes){rows->bytes + offsets[at], (size_t)(offsets[at + 1] - offsets[at])};
     if (out.bytes.size >= sizeof head) {
         out.head = sinter__get_be64(out.bytes.data);
     } else if (out.bytes.size > 0) {

@@ -288,9 +288,8 @@ find_in_map(sinter__write_plan *self, const char *key, int64_t level, const char
 {
     const char *text = sinter_schema_option(self->schema, key);
     sinter__map_entry entry;
-    sinter_status st = SINTER_OK;
 
-    while (text != NULL && (st = sinter__parse_map_entry(&text, &entry, NULL)) == SINTER_OK) {
+    while (text != NULL && sinter__parse_map_entry(&text, &entry, NULL) == SINTER_OK) {
         if (entry.key == level) {
             char *word = NULL;
 
