@@ -11,13 +11,26 @@ import sys
 import pypaimon
 
 
+def plain(value):
+    """The value with the entries of maps, which come as pairs, in one order."""
+    if isinstance(value, dict):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if isinstance(value, list):
+        parts = list(map(plain, value))
+        is_map = any(isinstance(part, tuple) for part in parts)
+        return sorted(parts, key=repr) if is_map else parts
+    return value
+
+
 def rows(path):
     path = pathlib.Path(path).resolve()
     catalog = pypaimon.CatalogFactory.create({"warehouse": str(path.parent.parent)})
     table = catalog.get_table(f"{path.parent.name[:-len('.db')]}.{path.name}")
     builder = table.new_read_builder()
     read = builder.new_read().to_arrow(builder.new_scan().plan().splits())
-    return sorted(repr(row) for row in read.to_pylist())
+    return sorted(repr(plain(row)) for row in read.to_pylist())
 
 
 for line in sys.stdin:
