@@ -155,7 +155,25 @@ is_result_done(const attempt *at, const sinter__result_doc *doc)
             return false;
         }
     }
-    return doc->before_count == 0 || doc->made_count + doc->upgraded_count > 0;
+    return true;
+}
+
+/* Is the result in the table already? Where it leaves no file, all of whose rows were deleted, only
+ * the history of its user can tell it from files that others replaced. */
+static sinter_status
+find_done(const results_commit *commit, const attempt *at, const sinter__result_doc *doc, bool *out,
+          sinter_error *err)
+{
+    int64_t last = INT64_MIN;
+    sinter_status st = SINTER_OK;
+
+    *out = is_result_done(at, doc);
+    if (!*out || doc->before_count == 0 || doc->made_count + doc->upgraded_count > 0) {
+        return SINTER_OK;
+    }
+    st = sinter__commit_last_identifier(commit->table, doc->place.user, &last, err);
+    *out = st == SINTER_OK && last >= doc->place.identifier;
+    return st == SINTER_END ? SINTER_OK : st;
 }
 
 static sinter_status
@@ -267,7 +285,9 @@ make_delta(results_commit *commit, attempt *at, sinter_error *err)
         sinter__doc_room(&at->arena, room, sizeof *at->retired, (void **)&at->retired, err));
     commit->info.done = 0;
     for (size_t i = 0; i < commit->count; i++) {
-        commit->is_done[i] = !commit->is_duplicate[i] && is_result_done(at, &commit->docs[i]);
+        if (!commit->is_duplicate[i]) {
+            SINTER__CHECK(find_done(commit, at, &commit->docs[i], &commit->is_done[i], err));
+        }
         commit->info.done += commit->is_done[i] ? 1 : 0;
         if (!commit->is_duplicate[i] && !commit->is_done[i]) {
             SINTER__CHECK(delete_files(at, &commit->docs[i], err));

@@ -135,7 +135,8 @@ compact_some(const table_case *test, sinter_table *table, uint64_t most, sinter_
         cr_assert(st != SINTER_OK || (info.results == count && !info.was_done));
         /* Once more changes nothing. */
         cr_assert(st != SINTER_OK || sinter_table_commit_results(table, results, count, NULL, &info,
-                                                                 NULL) == SINTER_OK);
+                                                                 err) == SINTER_OK,
+                  "%s: %s", test->name, err->text);
         cr_assert(st != SINTER_OK || info.was_done, "%s", test->name);
     }
     for (size_t i = 0; i < count; i++) {
