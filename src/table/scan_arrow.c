@@ -11,7 +11,7 @@ enum { BATCH_ROWS = 4096, BATCH_BYTES = 4 << 20 };
 
 typedef struct arrow_job {
     const sinter_env *env;
-    sinter__columnar library;
+    sinter__columnar columnar;
     sinter__columnar_field *fields;
     size_t count;
     sinter__columnar_builder *builder;
@@ -26,7 +26,7 @@ begin(arrow_job *job, const sinter_row_type *type, const sinter__columnar_put *p
     sinter_status st = SINTER_OK;
 
     job->count = sinter_row_type_count(type);
-    SINTER__CHECK(sinter__columnar_load(job->env, &job->library, err));
+    SINTER__CHECK(sinter__columnar_load(job->env, &job->columnar, err));
     SINTER__CHECK(SINTER__NEW(job->env, job->fields, job->count, err));
     for (size_t i = 0; i < job->count; i++) {
         job->fields[i] = (sinter__columnar_field){.name = sinter_row_type_column_name(type, i),
@@ -36,7 +36,7 @@ begin(arrow_job *job, const sinter_row_type *type, const sinter__columnar_put *p
     SINTER__CHECK(sinter__columnar_builder_create(job->env, SINTER__COLUMNAR_PARQUET, job->fields,
                                                   job->count, &job->builder, err));
     SINTER__CHECK(sinter__columnar_schema_make(job->env, job->fields, job->count, &schema, err));
-    st = job->library.api->stream_open(&job->library.host, &schema, put, &job->stream, err);
+    st = job->columnar.api->stream_open(&job->columnar.host, &schema, put, &job->stream, err);
     schema.release(&schema);
     return st;
 }
@@ -45,7 +45,7 @@ begin(arrow_job *job, const sinter_row_type *type, const sinter__columnar_put *p
 static sinter_status
 flush(arrow_job *job, sinter_error *err)
 {
-    const sinter__columnar_api *api = job->library.api;
+    const sinter__columnar_api *api = job->columnar.api;
     sinter__columnar_batch *batch = NULL;
     struct ArrowSchema schema = {0};
     struct ArrowArray array = {0};
@@ -83,7 +83,7 @@ write_rows(arrow_job *job, sinter_table_scan *scan, sinter_error *err)
         return st;
     }
     SINTER__CHECK(flush(job, err));
-    return job->library.api->stream_finish(job->stream, err);
+    return job->columnar.api->stream_finish(job->stream, err);
 }
 
 sinter_status
@@ -103,7 +103,7 @@ sinter_table_scan_arrow(sinter_table_scan *scan,
         st = write_rows(&job, scan, err);
     }
     if (job.stream != NULL) {
-        job.library.api->stream_close(job.stream);
+        job.columnar.api->stream_close(job.stream);
     }
     sinter__columnar_builder_destroy(job.builder);
     sinter__free(job.env, job.fields);
