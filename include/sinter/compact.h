@@ -485,6 +485,10 @@ typedef struct sinter_compact_task {
     /** Bytes that spill files may take at a time, shared by all tasks that are given it; borrowed.
      *  NULL: a limit of the task's own, options->spill_limit_bytes. */
     sinter_memory *spill_space;
+    /** Full paths of directories that new files are put into in turn, instead of output_dir; their
+     *  metadata has external_path. They must be there; borrowed. Count 0: none. */
+    const char *const *external_dirs;
+    size_t external_dir_count;
 } sinter_compact_task;
 
 /** Set struct_size, output_level 1, max_level 5, everything else empty. */

@@ -288,6 +288,8 @@ configure_writing(sinter__merge_rewriter *rewriter, sinter_error *err)
                   .row_type = task->row_type},
         .dir = rewriter->output_path,
         .meta_dir = task->output_dir,
+        .external_dirs = task->external_dirs,
+        .external_dir_count = task->external_dir_count,
         .prefix = task->file_prefix != NULL ? task->file_prefix : "data-",
         .target_bytes = options->target_file_bytes,
         .schema_id = schema_id,
@@ -302,7 +304,9 @@ configure_merging(sinter__merge_rewriter *rewriter)
     const sinter_compact_task *task = rewriter->task;
     sinter__merge_config *config = &rewriter->lane_config.merge;
 
-    config->merge.spill_dir = task->spill_dir != NULL ? task->spill_dir : rewriter->output_path;
+    config->merge.spill_dir = task->spill_dir != NULL        ? task->spill_dir
+                              : task->external_dir_count > 0 ? task->external_dirs[0]
+                                                             : rewriter->output_path;
     config->merge.spill_space = task->spill_space;
     config->read.base_dir = task->base_dir;
     config->order = task->order;

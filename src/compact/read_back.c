@@ -41,7 +41,9 @@ read_file(const sinter_env *env, const sinter__read_back *how, const sinter_file
     sinter_status st = SINTER_OK;
 
     assert(file->delete_row_count >= 0);
-    SINTER__CHECK(sinter__path_join(env, how->dir, NULL, file->file_name, &path, err));
+    SINTER__CHECK(file->external_path != NULL
+                      ? sinter__strdup(env, file->external_path, &path, err)
+                      : sinter__path_join(env, how->dir, NULL, file->file_name, &path, err));
     st = how->format->verify(how->format->self, env, path, &options, err);
     if (st != SINTER_OK) {
         sinter__fail_file(err, path);

@@ -21,13 +21,37 @@ struct sinter__rolling_writer {
     uint64_t rows_in_current;
     uint64_t rows_finished;
     uint64_t file_number;
-    char **finished; /* paths of files that may stand under their name */
+    size_t first_dir; /* of the external ones */
+    char **finished;  /* paths of files that may stand under their name */
     size_t finished_count;
     size_t finished_capacity;
     int64_t finish_ns;
     sinter_status deferred; /* a failure inside accepts */
     sinter_error deferred_error;
 };
+
+/* Where the file of a number goes. */
+static const char *
+dir_of(const sinter__rolling_writer *writer, uint64_t file_number)
+{
+    const sinter__rolling_config *config = writer->config;
+
+    return config->external_dir_count == 0
+               ? config->dir
+               : config->external_dirs[(writer->first_dir + file_number) %
+                                       config->external_dir_count];
+}
+
+/* Writers begin with different directories, so that these fill alike. */
+static void
+choose_first_dir(sinter__rolling_writer *writer)
+{
+    writer->first_dir = 0;
+    for (size_t i = 0; writer->config->external_dir_count > 0 && writer->uuid[i] != '\0'; i++) {
+        writer->first_dir = (writer->first_dir * 31 + (uint8_t)writer->uuid[i]) %
+                            writer->config->external_dir_count;
+    }
+}
 
 static sinter_status
 make_name(const sinter__rolling_writer *writer, char **out, sinter_error *err)
@@ -62,8 +86,9 @@ draw_uuid(sinter__rolling_writer *writer, sinter_error *err)
         sinter_status st = SINTER_OK;
 
         SINTER__CHECK(sinter__uuid(env, nonce, writer->uuid, err));
+        choose_first_dir(writer);
         SINTER__CHECK(make_name(writer, &name, err));
-        st = sinter__path_join(env, writer->config->dir, NULL, name, &path, err);
+        st = sinter__path_join(env, dir_of(writer, 0), NULL, name, &path, err);
         if (st == SINTER_OK) {
             st = env->io->ops->stat(env->io, path, &stat, err);
         }
@@ -92,6 +117,7 @@ sinter__rolling_writer_create(const sinter_env *env, const sinter__rolling_confi
     writer->env = env;
     writer->config = config;
     SINTER__TRY(draw_uuid(writer, err));
+    choose_first_dir(writer);
     *out = writer;
     writer = NULL;
 out:
@@ -123,8 +149,8 @@ enter_file(sinter__rolling_writer *writer, sinter_error *err)
     assert(writer->path == NULL);
     assert(writer->rows_in_current == 0);
     SINTER__TRY(make_name(writer, &writer->name, err));
-    SINTER__TRY(
-        sinter__path_join(writer->env, config->dir, NULL, writer->name, &writer->path, err));
+    SINTER__TRY(sinter__path_join(writer->env, dir_of(writer, writer->file_number), NULL,
+                                  writer->name, &writer->path, err));
     st = config->format->open_writer(config->format->self, writer->env, writer->path,
                                      &config->write, &writer->current, err);
     if (st != SINTER_OK) {
@@ -144,11 +170,13 @@ static sinter_status
 add_to_result(const sinter__rolling_writer *writer, const sinter_file_stats *stats,
               sinter_compact_result *result, sinter_error *err)
 {
+    const bool is_external = writer->config->external_dir_count > 0;
     const sinter_file_meta file = {
         .struct_size = (uint32_t)sizeof file,
         .level = writer->config->write.level,
         .file_name = writer->name,
-        .dir = writer->config->meta_dir,
+        .dir = is_external ? NULL : writer->config->meta_dir,
+        .external_path = is_external ? writer->path : NULL,
         .file_size = stats->file_size,
         .row_count = stats->row_count,
         .delete_row_count = (int64_t)stats->retract_count,
@@ -391,8 +419,14 @@ sinter__rolling_writer_sync(sinter__rolling_writer *writer, sinter_error *err)
     const sinter_env *env = writer->env;
 
     assert(writer->current == NULL);
-    if (writer->finished_count > 0) {
-        SINTER__CHECK(env->io->ops->sync_dir(env->io, writer->config->dir, err));
+    if (writer->finished_count == 0) {
+        return SINTER_OK;
+    }
+    if (writer->config->external_dir_count == 0) {
+        return env->io->ops->sync_dir(env->io, writer->config->dir, err);
+    }
+    for (uint64_t i = 0; i < writer->file_number && i < writer->config->external_dir_count; i++) {
+        SINTER__CHECK(env->io->ops->sync_dir(env->io, dir_of(writer, i), err));
     }
     return SINTER_OK;
 }

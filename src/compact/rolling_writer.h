@@ -12,6 +12,10 @@ typedef struct sinter__rolling_config {
     sinter_write_options write;
     const char *dir;      /* where files are made: a full path */
     const char *meta_dir; /* the same as the files' metadata has it; NULL: the base directory */
+    /* Full paths of directories that take files in turn, instead of `dir`; metadata has the whole
+     * path then. */
+    const char *const *external_dirs;
+    size_t external_dir_count;
     const char *prefix;
     uint64_t target_bytes;
     uint64_t target_rows; /* a file ends with so many; 0: no limit. Not where blocks pass */
@@ -59,7 +63,7 @@ sinter__rolling_writer_finish_ns(const sinter__rolling_writer *writer);
 uint64_t
 sinter__rolling_writer_rows(const sinter__rolling_writer *writer);
 
-/** Sync the directory, if files were made: their names are durable then. */
+/** Sync the directories that files were made in: their names are durable then. */
 sinter_status
 sinter__rolling_writer_sync(sinter__rolling_writer *writer, sinter_error *err);
 

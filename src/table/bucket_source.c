@@ -19,6 +19,7 @@ struct sinter__bucket_source {
     sinter__bucket_request request;
     sinter__arena arena;
     const char *dir;
+    sinter__external_paths external; /* of files that are written */
     sinter_file_meta *metas;
     sinter__data_input *inputs; /* sorted by path */
     size_t count;
@@ -380,6 +381,9 @@ begin_writing(sinter__bucket_source *self, sinter_error *err)
                                                  .level = self->request.write_level,
                                                  .first_sequence = self->request.first_sequence};
 
+    SINTER__CHECK(sinter__external_paths_join(&self->request.write->external,
+                                              self->dir + strlen(self->request.table->root) + 1,
+                                              &self->arena, &self->external, err));
     SINTER__CHECK(sinter__bucket_output_create(self->arena.env, &config, &self->output, err));
     self->format.extension = sinter__bucket_output_extension(self->output);
     self->format.open_writer = open_writer;
@@ -545,6 +549,11 @@ fill_made(sinter__bucket_source *self, const sinter__data_made *known, const sin
     }
     SINTER__CHECK(sinter__arena_strdup(&self->arena, made->file_name, &name, err));
     out->file_name = (sinter_bytes){(const uint8_t *)name, strlen(name)};
+    if (made->external_path != NULL) {
+        out->has |= SINTER__FILE_HAS_EXTERNAL_PATH;
+        SINTER__CHECK(sinter__external_path_name(&self->arena, made->external_path,
+                                                 &out->external_path, err));
+    }
     SINTER__CHECK(decode_key(self, made->min_key, &out->min_key, err));
     return decode_key(self, made->max_key, &out->max_key, err);
 }
@@ -572,4 +581,10 @@ const char *
 sinter__bucket_source_dir(const sinter__bucket_source *self)
 {
     return self->dir;
+}
+
+const sinter__external_paths *
+sinter__bucket_source_external(const sinter__bucket_source *self)
+{
+    return &self->external;
 }

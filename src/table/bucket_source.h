@@ -73,4 +73,9 @@ sinter__bucket_source_new_file(sinter__bucket_source *self, const sinter_file_me
 const char *
 sinter__bucket_source_dir(const sinter__bucket_source *self);
 
+/** The bucket's directories outside of the table that new files go into instead; none: they go into
+ *  its own. Of a source that writes. */
+const sinter__external_paths *
+sinter__bucket_source_external(const sinter__bucket_source *self);
+
 #endif

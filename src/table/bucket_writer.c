@@ -24,10 +24,11 @@ struct sinter__bucket_writer {
     sinter__write_buffer *buffer;  /* with a key */
     sinter_batch_builder *rows;    /* without: those on their way into the file */
     uint32_t row_count;
-    sinter__rolling_writer *writer; /* without: made when the first rows come */
-    bool is_open;                   /* it may have a file open */
-    size_t kept;                    /* of the directory's path, what was there before */
-    bool has_dir;
+    sinter__rolling_writer *writer;         /* without: made when the first rows come */
+    bool is_open;                           /* it may have a file open */
+    const sinter__external_paths *external; /* directories that take the files instead of one */
+    size_t *kept;                           /* of each directory's path, what was there before */
+    size_t dir_count;                       /* that are there */
     bool keeps_files;
 };
 
@@ -67,6 +68,8 @@ configure_rolling(sinter__bucket_writer *self)
         .write = {.struct_size = (uint32_t)sizeof self->rolling.write,
                   .schema_id = (uint32_t)shared->columns->schema->id},
         .dir = sinter__bucket_source_dir(self->source),
+        .external_dirs = self->external->dirs,
+        .external_dir_count = self->external->count,
         .prefix = shared->plan->file_prefix,
         .target_bytes = shared->compact->target_file_bytes,
         .schema_id = shared->columns->schema->id,
@@ -86,6 +89,9 @@ make_parts(sinter__bucket_writer *self, sinter_error *err)
                                             .first_sequence = self->place.next_sequence};
 
     SINTER__CHECK(sinter__bucket_source_create(&request, &self->source, err));
+    self->external = sinter__bucket_source_external(self->source);
+    SINTER__CHECK(sinter__arena_take(&self->arena, (self->external->count + 1) * sizeof *self->kept,
+                                     (void **)&self->kept, err));
     configure_rolling(self);
     SINTER__CHECK(sinter__result_create(self->env, NULL, 0, &self->result, err));
     return has_key(self) ? make_buffer(self, err)
@@ -122,6 +128,13 @@ sinter__bucket_writer_create(const sinter__bucket_writer_config *config,
     return SINTER_OK;
 }
 
+/* Directory `i` of those that take files. */
+static const char *
+dir_at(const sinter__bucket_writer *self, size_t i)
+{
+    return self->external->count == 0 ? self->rolling.dir : self->external->dirs[i];
+}
+
 void
 sinter__bucket_writer_discard(sinter__bucket_writer *self)
 {
@@ -139,8 +152,12 @@ sinter__bucket_writer_discard(sinter__bucket_writer *self)
 bool
 sinter__bucket_writer_remove_dirs(const sinter__bucket_writer *self)
 {
-    return self->has_dir && !self->keeps_files &&
-           sinter__dirs_undo(self->env, self->rolling.dir, self->kept);
+    bool is_removed = false;
+
+    for (size_t i = 0; i < self->dir_count && !self->keeps_files; i++) {
+        is_removed |= sinter__dirs_undo(self->env, dir_at(self, i), self->kept[i]);
+    }
+    return is_removed;
 }
 
 void
@@ -197,13 +214,15 @@ sinter__bucket_writer_files(const sinter__bucket_writer *self, sinter__bucket_so
 /* ---- rows ---- */
 
 static sinter_status
-need_dir(sinter__bucket_writer *self, sinter_error *err)
+need_dirs(sinter__bucket_writer *self, sinter_error *err)
 {
-    if (self->has_dir) {
-        return SINTER_OK;
+    const size_t wanted = self->external->count == 0 ? 1 : self->external->count;
+
+    while (self->dir_count < wanted) {
+        SINTER__CHECK(sinter__dirs_make(self->env, dir_at(self, self->dir_count),
+                                        &self->kept[self->dir_count], err));
+        self->dir_count++;
     }
-    SINTER__CHECK(sinter__dirs_make(self->env, self->rolling.dir, &self->kept, err));
-    self->has_dir = true;
     return SINTER_OK;
 }
 
@@ -216,7 +235,7 @@ write_rows(sinter__bucket_writer *self, sinter_error *err)
     if (self->row_count == 0) {
         return SINTER_OK;
     }
-    SINTER__CHECK(need_dir(self, err));
+    SINTER__CHECK(need_dirs(self, err));
     if (self->writer == NULL) {
         SINTER__CHECK(sinter__rolling_writer_create(self->env, &self->rolling, &self->writer, err));
     }
@@ -278,7 +297,7 @@ flush_buffer(sinter__bucket_writer *self, sinter_error *err)
     if (sinter__write_buffer_rows(self->buffer) == 0) {
         return SINTER_OK;
     }
-    SINTER__CHECK(need_dir(self, err));
+    SINTER__CHECK(need_dirs(self, err));
     SINTER__CHECK(
         sinter__merge_function_create(self->env, NULL, shared->compact, &config.function, err));
     st = sinter__write_buffer_flush(self->buffer, &config, self->result, err);

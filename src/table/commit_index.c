@@ -8,6 +8,8 @@
 #include "base/uuid.h"
 #include "doc/text.h"
 #include "table/deletion_file.h"
+#include "table/external_paths.h"
+#include "table/make_dirs.h"
 
 sinter_status
 sinter__index_read(const sinter_table *table, const sinter_snapshot *snapshot,
@@ -127,26 +129,56 @@ out:
     return st;
 }
 
+/* Where the new index file goes: to the data files, if the table says so, and with them out of the
+ * table. */
+static sinter_status
+put_new_dir(const index_rewrite *rewrite, const char *uuid, bool *is_external, sinter_text *out,
+            sinter_error *err)
+{
+    const sinter__index_retire *retire = rewrite->retire;
+    sinter__external_paths external = {.count = 0};
+
+    if (retire->options->index_in_data_dir) {
+        SINTER__CHECK(
+            sinter__external_paths_load(retire->columns->schema, rewrite->arena, &external, err));
+    }
+    *is_external = external.count > 0;
+    if (external.count == 0) {
+        return put_dir(rewrite, out, err);
+    }
+    SINTER__CHECK(sinter__text_puts(out, external.dirs[(uint8_t)uuid[0] % external.count], err));
+    SINTER__CHECK(sinter__text_puts(out, "/", err));
+    SINTER__CHECK(sinter__bucket_dir(retire->columns, retire->options, rewrite->entry->partition,
+                                     rewrite->entry->bucket, out, err));
+    SINTER__CHECK(sinter__dirs_make(rewrite->arena->env, out->data, NULL, err));
+    return sinter__text_puts(out, "/", err);
+}
+
 /* A name of its own, and the path of it. */
 static sinter_status
-name_new(const index_rewrite *rewrite, const char **name_out, const char **path_out,
+name_new(const index_rewrite *rewrite, sinter__index_entry *entry, const char **path_out,
          sinter_error *err)
 {
     const sinter_env *env = rewrite->arena->env;
     char uuid[SINTER__UUID_CHARS + 1];
     sinter_text path;
     size_t dir_size = 0;
+    bool is_external = false;
     sinter_status st = SINTER_OK;
 
     sinter_text_init(env, &path);
     SINTER__TRY(sinter__uuid(env, (uint64_t)sinter__now_ns(env), uuid, err));
-    SINTER__TRY(put_dir(rewrite, &path, err));
+    SINTER__TRY(put_new_dir(rewrite, uuid, &is_external, &path, err));
     dir_size = path.size;
     SINTER__TRY(sinter__text_puts(&path, "index-", err));
     SINTER__TRY(sinter__text_puts(&path, uuid, err));
     SINTER__TRY(sinter__text_puts(&path, "-0", err));
     SINTER__TRY(sinter__arena_strdup(rewrite->arena, path.data, path_out, err));
-    *name_out = *path_out + dir_size;
+    entry->file_name = (sinter_bytes){(const uint8_t *)*path_out + dir_size, path.size - dir_size};
+    if (is_external) {
+        entry->has |= SINTER__INDEX_HAS_EXTERNAL_PATH;
+        st = sinter__external_path_name(rewrite->arena, *path_out, &entry->external_path, err);
+    }
 out:
     sinter_text_fini(&path);
     return st;
@@ -205,21 +237,19 @@ rewrite_entry(const index_rewrite *rewrite, const sinter_bytes *sorted, size_t l
               sinter__index_change *out, sinter_error *err)
 {
     sinter__index_entry *made = NULL;
-    const char *name = NULL;
     const char *path = NULL;
 
     out->removed[out->removed_count++] = rewrite->entry;
     if (left == 0) {
         return SINTER_OK;
     }
-    SINTER__CHECK(name_new(rewrite, &name, &path, err));
     SINTER__CHECK(sinter__doc_room(rewrite->arena, 1, sizeof *made, (void **)&made, err));
     *made = (sinter__index_entry){.version = SINTER__INDEX_MANIFEST_VERSION,
                                   .partition = rewrite->entry->partition,
                                   .bucket = rewrite->entry->bucket,
                                   .has = SINTER__INDEX_HAS_VECTORS,
-                                  .index_type = rewrite->entry->index_type,
-                                  .file_name = {(const uint8_t *)name, strlen(name)}};
+                                  .index_type = rewrite->entry->index_type};
+    SINTER__CHECK(name_new(rewrite, made, &path, err));
     SINTER__CHECK(write_rest(rewrite, sorted, path, made, err));
     out->paths[out->path_count++] = path;
     out->added[out->added_count++] = made;

@@ -525,18 +525,25 @@ static sinter_status
 remove_file(results_commit *commit, const sinter__manifest_entry *made, sinter_error *err)
 {
     const sinter_table *table = commit->table;
+    const char *local = NULL;
     sinter_text path;
     sinter_status st = SINTER_OK;
 
     sinter_text_init(table->env, &path);
-    SINTER__TRY(sinter__text_puts(&path, table->root, err));
-    SINTER__TRY(sinter__text_puts(&path, "/", err));
-    SINTER__TRY(sinter__bucket_dir(&commit->columns, &commit->options, made->partition,
-                                   made->bucket, &path, err));
-    SINTER__TRY(sinter__text_puts(&path, "/", err));
-    SINTER__TRY(
-        sinter_text_append(&path, made->file.file_name.data, made->file.file_name.size, err));
-    st = table->env->io->ops->unlink(table->env->io, path.data, err);
+    if ((made->file.has & SINTER__FILE_HAS_EXTERNAL_PATH) != 0) {
+        SINTER__TRY(sinter_text_append(&path, made->file.external_path.data,
+                                       made->file.external_path.size, err));
+    } else {
+        SINTER__TRY(sinter__text_puts(&path, table->root, err));
+        SINTER__TRY(sinter__text_puts(&path, "/", err));
+        SINTER__TRY(sinter__bucket_dir(&commit->columns, &commit->options, made->partition,
+                                       made->bucket, &path, err));
+        SINTER__TRY(sinter__text_puts(&path, "/", err));
+        SINTER__TRY(
+            sinter_text_append(&path, made->file.file_name.data, made->file.file_name.size, err));
+    }
+    SINTER__TRY(sinter__local_path(path.data, &local, err));
+    st = table->env->io->ops->unlink(table->env->io, local, err);
     st = st == SINTER_E_NOT_FOUND ? SINTER_OK : st;
     commit->info.files_discarded += st == SINTER_OK ? 1 : 0;
 out:

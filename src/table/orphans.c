@@ -13,6 +13,7 @@
 #include "doc/text.h"
 #include "sinter/io.h"
 #include "sinter/table_maintenance.h"
+#include "table/external_paths.h"
 #include "table/numbered.h"
 #include "table/references.h"
 #include "table/removal.h"
@@ -250,6 +251,15 @@ add_home(cleaning *self, const sinter_table *branch, sinter_error *err)
                    (directory){.place = PLACE_NUMBERED, .prefix = "changelog-"}, err);
 }
 
+/** What partitions and buckets lie in. */
+static sinter_status
+add_data_root(cleaning *self, const char *root, const char *data_dir, sinter_error *err)
+{
+    return data_dir == NULL
+               ? push_dir(self, &(const directory){.path = root, .place = PLACE_PARTITION}, err)
+               : add_dir(self, root, data_dir, (directory){.place = PLACE_PARTITION}, err);
+}
+
 static sinter_status
 add_root(cleaning *self, const char *data_dir, sinter_error *err)
 {
@@ -259,9 +269,21 @@ add_root(cleaning *self, const char *data_dir, sinter_error *err)
     for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
         SINTER__CHECK(add_dir(self, root, named[i], (directory){.place = PLACE_NAMED}, err));
     }
-    return data_dir == NULL
-               ? push_dir(self, &(const directory){.path = root, .place = PLACE_PARTITION}, err)
-               : add_dir(self, root, data_dir, (directory){.place = PLACE_PARTITION}, err);
+    return add_data_root(self, root, data_dir, err);
+}
+
+/** The places outside of the table that its files were put into, as its newest schema names them:
+ *  nobody else's files may lie there. */
+static sinter_status
+add_external(cleaning *self, const sinter_schema *schema, const char *data_dir, sinter_error *err)
+{
+    sinter__external_paths external;
+
+    SINTER__CHECK(sinter__external_paths_all(schema, &self->arena, &external, err));
+    for (size_t i = 0; i < external.count; i++) {
+        SINTER__CHECK(add_data_root(self, external.dirs[i], data_dir, err));
+    }
+    return SINTER_OK;
 }
 
 /* ---- branches ---- */
@@ -312,6 +334,7 @@ list_branch(cleaning *self, sinter_table *branch, sinter_error *err)
     }
     self->partition_depth = sinter_table_schema(branch)->partition_key_count;
     SINTER__CHECK(sinter__table_options_load(sinter_table_schema(branch), &options, err));
+    SINTER__CHECK(add_external(self, sinter_table_schema(branch), options.data_dir, err));
     return add_root(self, options.data_dir, err);
 }
 

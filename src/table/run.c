@@ -13,6 +13,7 @@
 #include "compact/rolling_writer.h"
 #include "doc/text.h"
 #include "table/bucket_source.h"
+#include "table/make_dirs.h"
 #include "table/result_doc.h"
 
 /* A task while it runs. */
@@ -117,16 +118,28 @@ open_bucket(task_run *run, sinter_error *err)
     return SINTER_OK;
 }
 
-/* What runs that were killed left behind. */
+/* The directories that new files go into; outside of the table they may be missing. What runs that
+ * were killed left there goes. */
 static sinter_status
-clean_bucket(const task_run *run, sinter_error *err)
+prepare_dirs(const task_run *run, sinter_error *err)
 {
+    const sinter__external_paths *external = sinter__bucket_source_external(run->source);
+    const sinter_io_ops *ops = run->env->io->ops;
+    const char *own = sinter__bucket_source_dir(run->source);
+    const size_t count = external->count == 0 ? 1 : external->count;
     uint64_t removed = 0;
 
-    return run->env->io->ops->clean == NULL
-               ? SINTER_OK
-               : run->env->io->ops->clean(run->env->io, sinter__bucket_source_dir(run->source),
-                                          &removed, err);
+    for (size_t i = 0; i < count; i++) {
+        const char *dir = external->count == 0 ? own : external->dirs[i];
+
+        if (external->count > 0) {
+            SINTER__CHECK(sinter__dirs_make(run->env, dir, NULL, err));
+        }
+        if (ops->clean != NULL) {
+            SINTER__CHECK(ops->clean(run->env->io, dir, &removed, err));
+        }
+    }
+    return SINTER_OK;
 }
 
 /* ---- tables with primary key ---- */
@@ -135,6 +148,7 @@ static sinter_status
 run_keyed(task_run *run, sinter_error *err)
 {
     const sinter__table_task *given = &run->doc.task;
+    const sinter__external_paths *external = sinter__bucket_source_external(run->source);
     sinter_compact_task task;
 
     sinter_compact_task_init(&task);
@@ -160,6 +174,8 @@ run_keyed(task_run *run, sinter_error *err)
     task.schema_id = given->place.schema_id;
     task.spill_dir = run->options.spill_dir;
     task.spill_space = run->options.spill_space;
+    task.external_dirs = external->dirs;
+    task.external_dir_count = external->count;
     return sinter_compact_task_run(run->env, &task, &run->result, err);
 }
 
@@ -274,12 +290,15 @@ static sinter_status
 run_append(task_run *run, sinter_error *err)
 {
     const sinter__table_task *task = &run->doc.task;
+    const sinter__external_paths *external = sinter__bucket_source_external(run->source);
     const sinter__rolling_config config = {.format = sinter__bucket_source_format(run->source),
                                            .write = {.struct_size = (uint32_t)sizeof config.write,
                                                      .direct = run->core.direct,
                                                      .schema_id = (uint32_t)task->place.schema_id},
                                            .dir = sinter__bucket_source_dir(run->source),
                                            .meta_dir = task->output_dir,
+                                           .external_dirs = external->dirs,
+                                           .external_dir_count = external->count,
                                            .prefix = task->file_prefix,
                                            .target_bytes = task->target_file_bytes,
                                            .schema_id = task->place.schema_id,
@@ -334,7 +353,7 @@ run_task(task_run *run, sinter_text *result, sinter_error *err)
     run->core.target_file_bytes = run->doc.task.target_file_bytes;
     run->core.force_rewrite_all_files = run->doc.task.force_rewrite_all_files;
     SINTER__CHECK(open_bucket(run, err));
-    SINTER__CHECK(clean_bucket(run, err));
+    SINTER__CHECK(prepare_dirs(run, err));
     SINTER__CHECK(run->doc.task.type == SINTER__TASK_APPEND ? run_append(run, err)
                                                             : run_keyed(run, err));
     st = collect_made(run, err);

@@ -530,15 +530,10 @@ load_modes(sinter__write_plan *self, sinter_error *err)
 static sinter_status
 check_table(const sinter_schema *schema, sinter_error *err)
 {
-    static const char places[] = "data-file.external-paths.strategy";
     static const char index_prefix[] = "file-index.";
     static const char index_suffix[] = ".columns";
     bool tracks_rows = false;
-    const char *place = sinter_schema_option(schema, places);
 
-    if (place != NULL && !equal_words(place, "none")) {
-        return cannot_honour(places, place, err);
-    }
     SINTER__CHECK(load_bool(schema, "row-tracking.enabled", &tracks_rows, err));
     if (tracks_rows) {
         return cannot_honour("row-tracking.enabled", "true", err);
@@ -568,6 +563,7 @@ sinter__write_plan_init(sinter__write_plan *out, const sinter_schema *schema,
         return cannot_honour("data-evolution.enabled", "true", err);
     }
     SINTER__CHECK(check_table(schema, err));
+    SINTER__CHECK(sinter__external_paths_load(schema, &out->arena, &out->external, err));
     SINTER__CHECK(load_bool(schema, "data-file.thin-mode", &is_thin, err));
     SINTER__CHECK(load_forms(out, err));
     SINTER__CHECK(find_keys(out, err));

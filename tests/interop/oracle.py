@@ -1,4 +1,5 @@
 """Real Paimon as a process on a pipe, and the tables that tests walk."""
+import atexit
 import json
 import os
 import pathlib
@@ -85,6 +86,14 @@ def tables_dir():
     return shared if shared.is_dir() else ROOT / "tests" / "data" / "tables"
 
 
+def lay_outside(folder):
+    """Put files where tables of paimon-cpp that lie in two places name them."""
+    outside = pathlib.Path("/tmp/external")
+    if not outside.exists():
+        atexit.register(shutil.rmtree, outside, ignore_errors=True)
+    shutil.copytree(folder, outside, dirs_exist_ok=True)
+
+
 class Case:
     """A table with what Paimon reads from it: a folder NAME.db."""
 
@@ -99,6 +108,8 @@ class Case:
         shutil.copytree(self.folder, to)
         for path in [to, *to.rglob("*")]:
             path.chmod(path.stat().st_mode | stat.S_IWUSR)
+        if (to / "external").is_dir():
+            lay_outside(to / "external")
         return to / self.table
 
 

@@ -101,6 +101,30 @@ Test(table_orphans, files_that_nobody_names_go_and_others_stay)
     commit_bed_fini(&bed);
 }
 
+Test(table_orphans, external_directories_are_looked_through)
+{
+    static const char *const outside[] = {"/x/p=1/bucket-0/junk", "/x/p=1/bucket-0/b", "/x/p=1/c"};
+    commit_bed bed;
+    sinter_orphan_options how;
+    sinter_orphan_result result = {.struct_size = (uint32_t)sizeof result};
+
+    commit_bed_init(&bed, NULL,
+                    "\"bucket\":\"2\",\"data-file.external-paths\":\"s3://b/c,file:///x\"");
+    commit_bed_open(&bed);
+    (void)commit_bed_append_file(&bed, &(bed_file){.name = "b", .partition = 1});
+    for (size_t i = 0; i < 3; i++) {
+        place_write(&bed.place, outside[i], "junk");
+    }
+    (void)usleep(3000);
+    how = until_now(&bed);
+    cr_assert_eq(sinter_table_remove_orphans(bed.table, &how, &result, NULL), SINTER_OK);
+    cr_expect_eq(result.files, 1);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(commit_bed_has(&bed, outside[i]), i > 0, "%s", outside[i]);
+    }
+    commit_bed_fini(&bed);
+}
+
 Test(table_orphans, f32_young_files_are_never_candidates)
 {
     commit_bed bed;

@@ -29,6 +29,12 @@ TestSuite(table_table_compact, .timeout = 120);
     "{" FIELDS ",\"options\":{\"file.format\":\"avro\",\"bucket\":\"1\",\"bucket-key\":\"k\"," \
     "\"compaction.min.file-num\":\"2\"}}"
 
+#define EXTERNAL                                                    \
+    "\"file.format\":\"avro\",\"bucket\":\"1\","                    \
+    "\"data-file.external-paths\":\"file:/x/one,s3://bucket/two\"," \
+    "\"data-file.external-paths.strategy\":\"specific-fs\","        \
+    "\"data-file.external-paths.specific-fs\":\"FILE\""
+
 enum { RESULTS_MAX = 8 };
 
 /* Results of tasks that were run. */
@@ -436,6 +442,36 @@ Test(table_table_compact, rows_of_append_tables_keep_their_order)
     write_rows(&p.env, "+2,1,f");
     expect_rows(&p.env, "5,1,a 4,1,b 3,1,c 9,1,d 1,1,e 2,1,f");
     place_fini(&p);
+}
+
+Test(table_table_compact, results_go_to_external_directories)
+{
+    static const char *const schemas[] = {
+        "{" FIELDS ",\"primaryKeys\":[\"k\",\"p\"],\"options\":{" EXTERNAL "}}",
+        "{" FIELDS ",\"options\":{\"bucket-key\":\"k\",\"compaction.min.file-num\":\"2\"," EXTERNAL
+        "}}"};
+
+    for (size_t i = 0; i < 2; i++) {
+        sinter_table_commit_info info;
+        sinter_error err = SINTER_ERROR_INIT;
+        int files[2] = {0};
+        place p;
+
+        place_init(&p, NULL);
+        make_table(&p.env, schemas[i]);
+        write_rows(&p.env, "+1,7,a +2,7,b");
+        write_rows(&p.env, "+3,7,c");
+        write_rows(&p.env, "+4,7,d");
+        cr_assert_eq(compact(&p.env, &everything, &info, &err), SINTER_OK, "%s", err.text);
+        cr_expect(info.files_before == 3 && info.files_after == 1);
+        expect_rows(&p.env, "1,7,a 2,7,b 3,7,c 4,7,d");
+        cr_expect_eq(p.memory->ops->list(p.memory, "/x/one/bucket-0", count_name, &files[0], NULL),
+                     SINTER_OK);
+        cr_expect_eq(p.memory->ops->list(p.memory, "t/bucket-0", count_name, &files[1], NULL),
+                     SINTER_E_NOT_FOUND);
+        cr_expect_eq(files[0], 4);
+        place_fini(&p);
+    }
 }
 
 Test(table_table_compact, a_lock_keeps_others_away_and_leaves_nothing)

@@ -388,6 +388,31 @@ Test(table_table_write, a_partition_keeps_its_number_of_buckets)
     place_fini(&p);
 }
 
+#define TWO_PLACES                                                    \
+    ",\"data-file.external-paths\":\"file:///x/one, file:/x//two/\"," \
+    "\"data-file.external-paths.strategy\":\"round-robin\""
+
+Test(table_table_write, files_go_to_external_directories_in_turn)
+{
+    sinter_table_write_result result = {0};
+    sinter_table *table = NULL;
+    place p;
+
+    place_init(&p, NULL);
+    make_table(&p.env, KEYED(TWO_PLACES ",\"target-file-size\":\"1 b\""));
+    table = open_table(&p.env);
+    cr_assert_eq(write_with(&p.env, table, NULL, "{\"k\":1,\"p\":1}\n{\"k\":3,\"p\":1}\n", &result),
+                 SINTER_OK);
+    cr_expect_eq(names_in(&p, "/x/one/p=1/bucket-0") + names_in(&p, "/x/two/p=1/bucket-0") +
+                     names_in(&p, "/x/one/p=1/bucket-1") + names_in(&p, "/x/two/p=1/bucket-1"),
+                 result.files);
+    cr_expect_eq(names_in(&p, "/x/one/p=1"), names_in(&p, "/x/two/p=1"), "the same buckets");
+    cr_expect_eq(names_in(&p, "t/p=1"), 0, "none in the table");
+    expect_rows(&p.env, "{\"k\":1,\"p\":1,\"v\":null}\n{\"k\":3,\"p\":1,\"v\":null}\n");
+    sinter_table_close(table);
+    place_fini(&p);
+}
+
 /* One row into a table that is there, with faults of allocation or io. */
 static sinter_status
 write_one(const sinter_env *env, const char *line)
@@ -422,9 +447,12 @@ expect_all_or_nothing(place *p, sinter_status st, uint64_t n)
     }
     cr_expect_eq(names_in(p, "t/snapshot"), 0, "call %" PRIu64, n);
     cr_expect_eq(names_in(p, "t/p=1"), 0, "call %" PRIu64, n);
+    cr_expect_eq(names_in(p, "/x/one"), 0, "call %" PRIu64, n);
+    cr_expect_eq(names_in(p, "/x/two"), 0, "call %" PRIu64, n);
 }
 
-Test(table_table_write, every_allocation_may_fail)
+static void
+sweep_allocations(const char *schema)
 {
     sinter_status st = SINTER_E_NOMEM;
 
@@ -433,7 +461,7 @@ Test(table_table_write, every_allocation_may_fail)
         place p;
 
         place_init(&p, NULL);
-        make_table(&p.env, KEYED(""));
+        make_table(&p.env, schema);
         fault_alloc_init(&fault, n);
         fault.env.io = p.memory;
         st = write_one(&fault.env, "{\"k\":1,\"p\":1}\n");
@@ -444,7 +472,14 @@ Test(table_table_write, every_allocation_may_fail)
     }
 }
 
-Test(table_table_write, every_call_of_the_io_may_fail)
+Test(table_table_write, every_allocation_may_fail)
+{
+    sweep_allocations(KEYED(""));
+    sweep_allocations(KEYED(TWO_PLACES));
+}
+
+static void
+sweep_io(const char *schema)
 {
     sinter_status st = SINTER_E_IO;
 
@@ -455,7 +490,7 @@ Test(table_table_write, every_call_of_the_io_may_fail)
         place p;
 
         place_init(&p, NULL);
-        make_table(&p.env, KEYED(""));
+        make_table(&p.env, schema);
         cr_assert_eq(
             sinter_io_fault_create(sinter_env_default(), p.memory, &options, &faulty, NULL),
             SINTER_OK);
@@ -468,4 +503,10 @@ Test(table_table_write, every_call_of_the_io_may_fail)
         sinter_io_destroy(faulty);
         place_fini(&p);
     }
+}
+
+Test(table_table_write, every_call_of_the_io_may_fail)
+{
+    sweep_io(KEYED(""));
+    sweep_io(KEYED(TWO_PLACES));
 }

@@ -132,6 +132,31 @@ Test(table_write_plan, options_of_the_formats_are_honoured)
     close_bed(&b);
 }
 
+Test(table_write_plan, external_paths_are_those_that_the_strategy_takes)
+{
+    static const char list[] = "\"data-file.external-paths\":\"file:///a//b/ , "
+                               "FILE:/c\",\"data-file.external-paths.strategy\":";
+    static const char *const strategies[] = {"\"None\"", "\"ROUND-ROBIN\"",
+                                             "\"specific-fs\",\"data-file.external-paths."
+                                             "specific-fs\":\"file\""};
+
+    for (size_t i = 0; i < 3; i++) {
+        char options[320];
+        bed b;
+
+        (void)snprintf(options, sizeof options, "%s%s", list, strategies[i]);
+        open_bed(&b, keys, options);
+        cr_assert_eq(b.status, SINTER_OK, "%s", b.err.text);
+        cr_assert_eq(b.plan.external.count, i == 0 ? 0 : 2);
+        for (size_t d = 0; d < b.plan.external.count; d++) {
+            cr_expect_str_eq(b.plan.external.dirs[d], d == 0 ? "/a/b" : "/c");
+        }
+        close_bed(&b);
+    }
+}
+
+#define ROUND_ROBIN ",\"data-file.external-paths.strategy\":\"round-robin\""
+
 Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
 {
     static const struct {
@@ -153,6 +178,15 @@ Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
         {"orc.bloom.filter.columns", "v", ",\"file.format\":\"orc\"", SINTER_E_UNSUPPORTED},
         {"file-index.bloom-filter.columns", "v", "", SINTER_E_UNSUPPORTED},
         {"row-tracking.enabled", "true", "", SINTER_E_UNSUPPORTED},
+        {"data-file.external-paths", "s3://b/c", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
+        {"data-file.external-paths", "file:x", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
+        {"data-file.external-paths", "/x", ROUND_ROBIN, SINTER_E_INVALID},
+        {"data-file.external-paths.strategy", "entropy-inject",
+         ",\"data-file.external-paths\":\"file:/x\"", SINTER_E_UNSUPPORTED},
+        {"data-file.external-paths.specific-fs", "oss",
+         ",\"data-file.external-paths\":\"file:/x\","
+         "\"data-file.external-paths.strategy\":\"specific-fs\"",
+         SINTER_E_INVALID},
         {"file.block-size", "many", "", SINTER_E_INVALID},
         {"metadata.stats-mode", "some", "", SINTER_E_INVALID},
         {"fields.v.stats-mode", "truncate(x)", "", SINTER_E_INVALID}};
@@ -160,7 +194,7 @@ Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         const char *colon = strchr(wrong[i].value, ':');
         const char *named = colon == NULL ? wrong[i].value : colon + 1;
-        char options[256];
+        char options[320];
         bed b;
 
         (void)snprintf(options, sizeof options, "\"%s\":\"%s\"%s", wrong[i].key, wrong[i].value,
