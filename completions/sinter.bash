@@ -34,7 +34,7 @@ _sinter() {
     commit)
         options="--keep --json --help" ;;
     scan)
-        options="--begin --end --limit --count --where --partition --bucket --snapshot --tag --timestamp --branch --columns --format --kinds --deletes --no-header --hex-strings --base-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
+        options="--begin --end --limit --count --where --partition --bucket --snapshot --tag --timestamp --branch --columns --format --kinds --deletes --no-header --hex-strings --base-dir --spill-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
     get)
         options="--format --kinds --deletes --hex-strings --base-dir --json --option --io --memory --verbose --help$keys" ;;
     inspect)

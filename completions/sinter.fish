@@ -300,6 +300,7 @@ complete -c sinter -n '__fish_seen_subcommand_from scan' -l deletes -s d -d 'Sho
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l no-header -d 'Leave out the line of column names of csv, tsv and table.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l hex-strings -d 'Print strings as hex, so that invalid UTF-8 passes.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l base-dir -r -d 'Where the files of a document lie, instead of its base_dir.'
+complete -c sinter -n '__fish_seen_subcommand_from scan' -l spill-dir -r -d 'Where runs go that the memory budget can'\''t hold open; else beside the files.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l json -s j -d 'Print JSON, for machines.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l option -s o -r -d 'Set a compaction option by its key, as a table has it. Each key also stands as an option of its own: --target-file-size 64mb. sinter options lists them.'
 complete -c sinter -n '__fish_seen_subcommand_from scan' -l io -x -a 'auto posix io_uring' -d 'How files are read and written. auto: io_uring, or posix where the kernel refuses it.'

@@ -19,7 +19,8 @@ typedef struct sinter_table_scan_options {
     const sinter_snapshot *snapshot; /* NULL: the newest */
     const char *const *columns;      /* names, in this order; NULL: all of the schema */
     size_t column_count;
-    const char *spill_dir; /* for merges of more runs than memory allows; NULL: never spill */
+    /* For merges of more runs than memory can hold open; NULL: the directory of their files. */
+    const char *spill_dir;
     /* Rows that are wanted; NULL: all. Columns are those of the schema, shown or not. */
     const sinter_predicate *where;
     /* The same, of partition columns only, which then need no file to be opened. NULL: all. */

@@ -255,6 +255,7 @@ set_options(table_printer *p)
     p->options = (sinter_table_scan_options){.struct_size = (uint32_t)sizeof p->options,
                                              .bucket = -1,
                                              .snapshot = p->snapshot,
+                                             .spill_dir = wanted->spill_dir,
                                              .has_limit = wanted->limit.is_set,
                                              .limit = wanted->limit.value};
     if (wanted->bucket.is_set) {

@@ -15,6 +15,7 @@ typedef struct cli_table_scan {
     const char *branch;
     const char *columns;
     const char *where;
+    const char *spill_dir;
     const cli_list *partitions; /* each "dt=2024-01-01,hr=5"; one of them holds */
     cli_number bucket;
     cli_number limit;

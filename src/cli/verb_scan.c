@@ -21,6 +21,7 @@ typedef struct scan_arguments {
     const char *timestamp;
     const char *branch;
     const char *where;
+    const char *spill_dir;
     cli_list partitions;
     cli_number bucket;
     cli_number limit;
@@ -68,6 +69,8 @@ static const cli_option options[] = {
      "Print strings as hex, so that invalid UTF-8 passes."},
     {"base-dir", 0, CLI_TEXT, FIELD(base_dir), "DIR", "@dir",
      "Where the files of a document lie, instead of its base_dir."},
+    {"spill-dir", 0, CLI_TEXT, FIELD(spill_dir), "DIR", "@dir",
+     "Where runs go that the memory budget can't hold open; else beside the files."},
 };
 
 static int
@@ -115,7 +118,7 @@ scan(cli *session, const scan_arguments *args, const cli_source *source)
         .count_only = args->count,
         .limit = args->limit,
         .columns = args->columns,
-        .options = {.keep_deletes = args->deletes},
+        .options = {.keep_deletes = args->deletes, .spill_dir = args->spill_dir},
     };
     sinter_text begin;
     sinter_text end;
@@ -209,6 +212,7 @@ scan_table(cli *session, const scan_arguments *args)
                              .branch = args->branch,
                              .columns = args->columns,
                              .where = args->where,
+                             .spill_dir = args->spill_dir,
                              .partitions = &args->partitions,
                              .bucket = args->bucket,
                              .limit = args->limit,

@@ -220,34 +220,50 @@ as_wanted(const sinter__columnar_file &file, std::shared_ptr<arrow::RecordBatch>
     return rows;
 }
 
+/** A part, in Arrow's numbers. */
+struct Part {
+    std::vector<int> columns;
+    int first = 0;
+    int end = 0;
+    int64_t batch_rows = 0;
+};
+
+sinter_status
+find_part(const sinter__columnar_file &file, const sinter__columnar_read &read, Part *out,
+          sinter_error *err)
+{
+    sinter__columnar_info info = {};
+    sinter_status status = file_info(&file, &info, err);
+
+    if (status == SINTER_OK) {
+        status = choose(file, read, info.group_count, &out->columns, err);
+    }
+    out->first = static_cast<int>(read.group_first);
+    out->end = read.group_count > 0 ? out->first + static_cast<int>(read.group_count)
+                                    : static_cast<int>(info.group_count);
+    out->batch_rows = read.batch_rows > 0 ? read.batch_rows : kBatchRows;
+    return status;
+}
+
 sinter_status
 begin_read(sinter__columnar_file *file, const sinter__columnar_read *read, sinter_error *err)
 {
-    sinter__columnar_info info = {};
-    std::vector<int> columns;
-    sinter_status status = file_info(file, &info, err);
+    Part part;
+    const sinter_status status = find_part(*file, *read, &part, err);
 
-    if (status == SINTER_OK) {
-        status = choose(*file, *read, info.group_count, &columns, err);
-    }
     if (status != SINTER_OK) {
         return status;
     }
     return file->session->run(err, [&]() -> arrow::Status {
-        const auto first = static_cast<int>(read->group_first);
-        const auto end = read->group_count > 0 ? first + static_cast<int>(read->group_count)
-                                               : static_cast<int>(info.group_count);
-
-        ARROW_RETURN_NOT_OK(want(file, columns, read->as));
+        ARROW_RETURN_NOT_OK(want(file, part.columns, read->as));
         file->rows_left = 0;
-        for (int i = first; i < end; i++) {
+        for (int i = part.first; i < part.end; i++) {
             sinter__columnar_group group = {};
 
             file->group(i, &group);
             file->rows_left += group.row_count;
         }
-        return file->read(columns, first, end,
-                          read->batch_rows > 0 ? read->batch_rows : kBatchRows);
+        return file->read(part.columns, part.first, part.end, part.batch_rows);
     });
 }
 
@@ -255,6 +271,27 @@ sinter_status
 file_read(sinter__columnar_file *file, const sinter__columnar_read *read, sinter_error *err)
 {
     return guarded(file->session->path().c_str(), err, [&] { return begin_read(file, read, err); });
+}
+
+sinter_status
+file_footprint(const sinter__columnar_file *file, const sinter__columnar_read *read,
+               sinter__columnar_footprint *out, sinter_error *err)
+{
+    return guarded(file->session->path().c_str(), err, [&] {
+        Part part;
+        const sinter_status status = find_part(*file, *read, &part, err);
+
+        if (status != SINTER_OK) {
+            return status;
+        }
+        return file->session->run(err, [&] {
+            *out = {};
+            out->struct_size = static_cast<uint32_t>(sizeof *out);
+            out->batch_rows = static_cast<uint32_t>(part.batch_rows);
+            file->footprint(part.columns, part.first, part.end, out);
+            return arrow::Status::OK();
+        });
+    });
 }
 
 sinter_status
@@ -489,6 +526,7 @@ const sinter__columnar_api kApi = {
     file_group,
     file_schema,
     file_read,
+    file_footprint,
     file_next,
     file_close,
     batch_rows,

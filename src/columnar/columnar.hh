@@ -41,6 +41,9 @@ struct sinter__columnar_file {
     /** Begin reading columns of groups [first, end). */
     virtual arrow::Status read(const std::vector<int> &columns, int first, int end,
                                int64_t batch_rows) = 0;
+    /** Add up what reading columns of groups [first, end) takes; `batch_rows` of `out` is set. */
+    virtual void footprint(const std::vector<int> &columns, int first, int end,
+                           sinter__columnar_footprint *out) const = 0;
     /** NULL: the end. */
     virtual arrow::Result<std::shared_ptr<arrow::RecordBatch>> next() = 0;
 
@@ -77,6 +80,11 @@ struct sinter__columnar_output {
 
 namespace columnar
 {
+
+/** Bytes that a value of the type takes in memory, where they follow from the type; 0: they don't,
+ *  as of texts. Nested types have none of their own. */
+int64_t
+width_of(const arrow::DataType &type);
 
 /** Open a file whose first bytes tell its format. */
 arrow::Status

@@ -29,6 +29,71 @@ constexpr int64_t kPageBytes = 1 << 20;
 constexpr int64_t kGroupRowsMax = 1 << 30; // bytes decide
 constexpr char kRootName[] = "paimon_schema";
 
+/** What reading the chunks of a column takes, at their largest. */
+struct LeafFootprint {
+    int64_t pages = 0;  // stored and decoded, and dictionaries
+    int64_t values = 0; // of a batch
+    int64_t all = 0;    // values of all rows
+};
+
+constexpr int64_t kFixedBytes = 16;   // of a value, decimals the widest
+constexpr int64_t kTextBytesMin = 32; // where a dictionary says less than its texts have
+constexpr int64_t kLevelBytes = 5;    // of a value: two levels and a bit
+constexpr int64_t kColumnBytes = 4 << 10;
+constexpr int64_t kPacked = 8; // how much smaller than itself a stored dictionary may be
+
+/** Footers may say anything: sizes are never less than nothing, nor more than a file can have. */
+int64_t
+sane(int64_t number)
+{
+    return std::clamp<int64_t>(number, 0, INT64_C(1) << 40);
+}
+
+/** The largest of a chunk's data pages, which together have so many bytes: some are twice the
+ *  mean. Where the footer doesn't count them, they are as writers end them. */
+int64_t
+page_of(const parquet::ColumnChunkMetaData &chunk, int64_t bytes)
+{
+    int64_t count = 0;
+
+    for (const auto &kind : chunk.encoding_stats()) {
+        if (kind.page_type == parquet::PageType::DATA_PAGE ||
+            kind.page_type == parquet::PageType::DATA_PAGE_V2) {
+            count += std::max(0, kind.count);
+        }
+    }
+    return std::min(bytes, count > 0 ? 2 * (bytes / count) + kColumnBytes : kPageBytes * 5 / 4);
+}
+
+/** A dictionary as it was read, and decoded. */
+int64_t
+dictionary_of(const parquet::ColumnChunkMetaData &chunk, int64_t raw)
+{
+    const int64_t stored = sane(chunk.data_page_offset() - chunk.dictionary_page_offset());
+
+    return chunk.has_dictionary_page() ? 2 * std::min({raw, kPageBytes, kPacked * stored}) : 0;
+}
+
+void
+add_chunk(const parquet::ColumnChunkMetaData &chunk, int64_t rows, int64_t batch_rows,
+          LeafFootprint *leaf)
+{
+    const int64_t stored = sane(chunk.total_compressed_size());
+    const int64_t raw = sane(chunk.total_uncompressed_size());
+    const int64_t values = std::max<int64_t>(1, sane(chunk.num_values()));
+    const int64_t text =
+        4 + std::max(2 * (raw / values + 1), chunk.has_dictionary_page() ? kTextBytesMin : 0);
+    const int64_t width =
+        kLevelBytes + (chunk.type() == parquet::Type::BYTE_ARRAY ? text : kFixedBytes);
+    const int64_t in_batch =
+        std::min(values, batch_rows * (values / std::max<int64_t>(1, rows) + 1));
+
+    leaf->pages = std::max(leaf->pages, std::min(stored, kStreamBytes) + page_of(chunk, stored) +
+                                            page_of(chunk, raw) + dictionary_of(chunk, raw));
+    leaf->values = std::max(leaf->values, in_batch * width);
+    leaf->all += sane(values * width);
+}
+
 class ParquetFile final : public sinter__columnar_file
 {
   public:
@@ -94,6 +159,29 @@ class ParquetFile final : public sinter__columnar_file
 #else
         return reader_->GetRecordBatchReader(groups, leaves, &batches_);
 #endif
+    }
+
+    void footprint(const std::vector<int> &columns, int first, int end,
+                   sinter__columnar_footprint *out) const override
+    {
+        std::vector<int> leaves;
+
+        for (const int column : columns) {
+            add_leaves(reader_->manifest().schema_fields[static_cast<size_t>(column)], &leaves);
+        }
+        for (const int column : leaves) {
+            LeafFootprint leaf;
+
+            for (int i = first; i < end; i++) {
+                const auto group = metadata().RowGroup(i);
+
+                add_chunk(*group->ColumnChunk(column), group->num_rows(), out->batch_rows, &leaf);
+            }
+            out->batch_bytes += static_cast<uint64_t>(leaf.values);
+            out->rows_bytes += static_cast<uint64_t>(leaf.all);
+            // A batch is built in room that doubles, and its last part is made anew.
+            out->reader_bytes += static_cast<uint64_t>(leaf.pages + 3 * leaf.values + kColumnBytes);
+        }
     }
 
     arrow::Result<std::shared_ptr<arrow::RecordBatch>> next() override

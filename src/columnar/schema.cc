@@ -2,6 +2,7 @@
 #include <arrow/c/bridge.h>
 #include <arrow/result.h>
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <arrow/util/key_value_metadata.h>
 
 #include <string>
@@ -116,6 +117,15 @@ schema_of(const struct ArrowSchema &given)
 
     borrowed.release = [](struct ArrowSchema *schema) { schema->release = nullptr; };
     return arrow::ImportSchema(&borrowed);
+}
+
+int64_t
+width_of(const arrow::DataType &type)
+{
+    if (arrow::is_fixed_width(type.id())) {
+        return (static_cast<const arrow::FixedWidthType &>(type).bit_width() + 7) / 8;
+    }
+    return 0;
 }
 
 } // namespace columnar

@@ -15,7 +15,8 @@
 enum {
     ROOM_BYTES_MIN = 64 << 10,
     GUESSED_RATIO = 4,
-    INFLATE_BYTES = 64 << 10, /* what zlib holds at most for a window of 32 KiB, and a little */
+    INFLATE_BYTES = 64 << 10,    /* what zlib holds at most for a window of 32 KiB, and a little */
+    ZSTD_DCTX_BYTES = 160 << 10, /* of a decoder that decodes at once, and a little */
     DEFLATE_BYTES = 272 << 10,
     WINDOW_BITS = -15, /* no zlib header around it */
     DEFLATE_MEMORY = 8,
@@ -295,6 +296,26 @@ sinter__avro_block_decode(sinter__avro_coder *self, sinter__avro_codec codec, si
     default:
         *raw = stored;
         return SINTER_OK;
+    }
+}
+
+uint64_t
+sinter__avro_decoder_bytes(sinter__avro_codec codec, uint64_t raw)
+{
+    const uint64_t room =
+        sinter__scratch_room((size_t)(2 * raw > ROOM_BYTES_MIN ? 2 * raw : ROOM_BYTES_MIN));
+
+    assert(raw <= SINTER_BLOCK_BYTES_MAX);
+    switch (codec) {
+    case SINTER__AVRO_CODEC_DEFLATE:
+        return room + INFLATE_BYTES;
+    case SINTER__AVRO_CODEC_ZSTANDARD:
+        return room + ZSTD_DCTX_BYTES;
+    case SINTER__AVRO_CODEC_SNAPPY:
+        return room;
+    case SINTER__AVRO_CODEC_NULL:
+    default:
+        return 0;
     }
 }
 

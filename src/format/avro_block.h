@@ -48,6 +48,10 @@ sinter_status
 sinter__avro_block_decode(sinter__avro_coder *self, sinter__avro_codec codec, sinter_bytes stored,
                           uint64_t raw_max, sinter_bytes *raw, sinter_error *err);
 
+/** Bytes of the memory budget that decoding blocks of `raw` bytes takes at most. */
+uint64_t
+sinter__avro_decoder_bytes(sinter__avro_codec codec, uint64_t raw);
+
 /** A codec and how hard it tries. */
 typedef struct sinter__avro_codec_choice {
     sinter__avro_codec codec;

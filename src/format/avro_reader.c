@@ -286,9 +286,10 @@ sinter__avro_reader_path(const sinter__avro_reader *reader)
     return reader->path;
 }
 
-/** Read the two numbers in front of a block; the position is behind them then. */
+/** Read the two numbers in front of a block; `*size_out` gets how many bytes they take. */
 static sinter_status
-read_block_head(sinter__avro_reader *self, int64_t *count, int64_t *bytes, sinter_error *err)
+peek_block_head(sinter__avro_reader *self, int64_t *count, int64_t *bytes, size_t *size_out,
+                sinter_error *err)
 {
     sinter_bytes there = {0};
     sinter__avro_cursor cursor = {0};
@@ -302,7 +303,7 @@ read_block_head(sinter__avro_reader *self, int64_t *count, int64_t *bytes, sinte
         return SINTER__ERR(err, SINTER_E_CORRUPT, "a block of %lld records and %lld bytes",
                            (long long)*count, (long long)*bytes);
     }
-    self->ahead_used += (size_t)(cursor.at - there.data);
+    *size_out = (size_t)(cursor.at - there.data);
     return SINTER_OK;
 }
 
@@ -312,8 +313,10 @@ read_block(sinter__avro_reader *self, sinter__avro_block *out, sinter_error *err
     sinter_bytes there = {0};
     int64_t count = 0;
     int64_t bytes = 0;
+    size_t head = 0;
 
-    SINTER__CHECK(read_block_head(self, &count, &bytes, err));
+    SINTER__CHECK(peek_block_head(self, &count, &bytes, &head, err));
+    self->ahead_used += head;
     if ((uint64_t)bytes > self->block_max) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE, "a block of %lld bytes; %llu are the limit",
                            (long long)bytes, (unsigned long long)self->block_max);
@@ -349,6 +352,35 @@ sinter__avro_reader_next(sinter__avro_reader *reader, sinter__avro_block *out, s
         return SINTER_END;
     }
     return locate(reader, out->offset, read_block(reader, out, err), err);
+}
+
+sinter_status
+sinter__avro_reader_measure(sinter__avro_reader *reader, uint64_t *block_bytes_out,
+                            uint64_t *reader_bytes_out, sinter_error *err)
+{
+    const uint64_t left = reader->size - position(reader);
+    uint64_t stored = SINTER__AVRO_BLOCK_BYTES;
+    uint64_t raw = SINTER__AVRO_BLOCK_BYTES;
+    int64_t count = 0;
+    int64_t bytes = 0;
+    size_t head = 0;
+
+    if (left == 0) {
+        return SINTER_END;
+    }
+    SINTER__CHECK(
+        locate(reader, position(reader), peek_block_head(reader, &count, &bytes, &head, err), err));
+    stored = (uint64_t)bytes > stored ? (uint64_t)bytes : stored;
+    stored = stored < left ? stored : left;
+    raw = stored > raw ? stored : raw;
+    raw = raw < reader->block_max ? raw : reader->block_max;
+    *block_bytes_out = raw;
+    /* What was read ahead is moved to the front of room that doubles. */
+    *reader_bytes_out = sinter__scratch_room((size_t)(2 * (left < reader->read_bytes + stored
+                                                               ? left + SINTER__AVRO_SYNC_BYTES
+                                                               : reader->read_bytes + stored))) +
+                        sinter__avro_decoder_bytes(reader->codec, raw);
+    return SINTER_OK;
 }
 
 void

@@ -75,6 +75,18 @@ sinter__avro_reader_path(const sinter__avro_reader *reader);
 sinter_status
 sinter__avro_reader_next(sinter__avro_reader *reader, sinter__avro_block *out, sinter_error *err);
 
+/**
+ * What reading takes of the memory budget, by the first block and what usual writers do: no block
+ * after it is looked at. To be asked before anything is read.
+ *
+ * @param block_bytes_out  raw bytes of the largest block
+ * @param reader_bytes_out all of it
+ * @return                 SINTER_OK, SINTER_END (no block), or as sinter__avro_reader_next()
+ */
+sinter_status
+sinter__avro_reader_measure(sinter__avro_reader *reader, uint64_t *block_bytes_out,
+                            uint64_t *reader_bytes_out, sinter_error *err);
+
 /** Close and release; takes NULL. */
 void
 sinter__avro_reader_close(sinter__avro_reader *reader);

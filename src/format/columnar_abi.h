@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /** Goes up with every change of this file. */
-#define SINTER__COLUMNAR_ABI 2u
+#define SINTER__COLUMNAR_ABI 3u
 #define SINTER__COLUMNAR_SYMBOL "sinter_columnar_api"
 
 /** File formats. */
@@ -99,6 +99,16 @@ typedef struct sinter__columnar_read {
     const struct ArrowSchema *as;
 } sinter__columnar_read;
 
+/** What reading takes, as far as the footer tells: sizes of pages are not in it, so they are taken
+ *  for those of usual writers, and never for more than their column has. */
+typedef struct sinter__columnar_footprint {
+    uint32_t struct_size;
+    uint32_t batch_rows;   /* at most in a batch */
+    uint64_t reader_bytes; /* of the memory budget, with a batch */
+    uint64_t batch_bytes;  /* of the columns of a batch */
+    uint64_t rows_bytes;   /* of the columns of all rows */
+} sinter__columnar_footprint;
+
 /** How to write. Zeroed with struct_size and kind set: as Paimon's defaults. */
 typedef struct sinter__columnar_write {
     uint32_t struct_size;
@@ -160,6 +170,10 @@ typedef struct sinter__columnar_api {
      */
     sinter_status (*file_read)(sinter__columnar_file *file, const sinter__columnar_read *read,
                                sinter_error *err);
+    /** What file_read() of the same part and file_next() will take; nothing is read for it. */
+    sinter_status (*file_footprint)(const sinter__columnar_file *file,
+                                    const sinter__columnar_read *read,
+                                    sinter__columnar_footprint *out, sinter_error *err);
     /** Next batch, with at least one row; SINTER_END after the last. Release it. */
     sinter_status (*file_next)(sinter__columnar_file *file, sinter__columnar_batch **out,
                                sinter_error *err);

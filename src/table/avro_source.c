@@ -88,20 +88,28 @@ open_schema(avro_source *source, const sinter__row_request *request, sinter_erro
     return st;
 }
 
-sinter_status
-sinter__avro_source_open(const sinter_env *env, const sinter__row_request *request,
-                         sinter__row_source **out, sinter_error *err)
+static sinter__avro_reader_options
+options_of(const sinter__row_request *request)
 {
     sinter__avro_reader_options options = {.flags = SINTER_IO_SEQUENTIAL};
-    avro_source *source = NULL;
-    sinter_status st = SINTER_OK;
 
-    *out = NULL;
     if (request->options != NULL) {
         options.expected_bytes = request->options->expected_file_bytes;
         options.read_bytes = request->options->read_bytes;
         options.flags |= request->options->direct ? SINTER_IO_DIRECT : 0;
     }
+    return options;
+}
+
+sinter_status
+sinter__avro_source_open(const sinter_env *env, const sinter__row_request *request,
+                         sinter__row_source **out, sinter_error *err)
+{
+    const sinter__avro_reader_options options = options_of(request);
+    avro_source *source = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, source, 1, err));
     source->base = (sinter__row_source){.next = avro_next, .close = avro_close};
     source->env = env;
@@ -114,4 +122,19 @@ out:
         avro_close(&source->base);
     }
     return st;
+}
+
+sinter_status
+sinter__avro_source_measure(const sinter_env *env, const sinter__row_request *request,
+                            sinter_footprint *out, sinter_error *err)
+{
+    const sinter__avro_reader_options options = options_of(request);
+    sinter__avro_reader *reader = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = (sinter_footprint){.struct_size = (uint32_t)sizeof *out};
+    SINTER__CHECK(sinter__avro_reader_open(env, request->path, &options, &reader, err));
+    st = sinter__avro_reader_measure(reader, &out->value_part_bytes, &out->reader_bytes, err);
+    sinter__avro_reader_close(reader);
+    return st == SINTER_END ? SINTER_OK : st;
 }

@@ -13,7 +13,13 @@
 #include "table/columns_reader.h"
 #include "table/deletion_file.h"
 
-enum { ARITY_BYTES = 4 };
+enum {
+    ARITY_BYTES = 4,
+    GROUP_BYTES = 128 << 20,        /* a row group that nobody limits */
+    PARQUET_COLUMN_BYTES = 3 << 20, /* pages and a dictionary */
+    GATHER_BYTES = 4 << 20,         /* rows that wait to be written together */
+    AVRO_WRITER_BYTES = 1 << 20
+};
 
 struct sinter__bucket_source {
     sinter__bucket_request request;
@@ -328,21 +334,33 @@ may_stay_columns(const sinter__bucket_source *self, const sinter__data_input *in
 }
 
 static sinter_status
+find_file(const sinter__bucket_source *self, const char *path, const sinter__data_input **out,
+          sinter_error *err)
+{
+    *out = bsearch(path, self->inputs, self->count, sizeof *self->inputs, compare_path);
+    return *out == NULL ? SINTER__ERR_AT(err, SINTER_E_INVALID, path, -1, "no file of this bucket")
+                        : SINTER_OK;
+}
+
+static sinter__columns_request
+columns_request_of(const sinter__bucket_source *self, const sinter__data_input *input)
+{
+    return (sinter__columns_request){.plan = self->request.write,
+                                     .form = form_of(self),
+                                     .key_codec = self->request.columns->key_codec,
+                                     .file = input};
+}
+
+static sinter_status
 open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_read_options *options,
             sinter_reader **out, sinter_error *err)
 {
     const sinter__bucket_source *self = ctx;
-    const sinter__data_input *input =
-        bsearch(path, self->inputs, self->count, sizeof *self->inputs, compare_path);
+    const sinter__data_input *input = NULL;
 
-    if (input == NULL) {
-        return SINTER__ERR_AT(err, SINTER_E_INVALID, path, -1, "no file of this bucket");
-    }
+    SINTER__CHECK(find_file(self, path, &input, err));
     if (self->keeps_columns && may_stay_columns(self, input)) {
-        const sinter__columns_request request = {.plan = self->request.write,
-                                                 .form = form_of(self),
-                                                 .key_codec = self->request.columns->key_codec,
-                                                 .file = input};
+        const sinter__columns_request request = columns_request_of(self, input);
         const sinter_status st = sinter__columns_reader_open(env, &request, options, out, err);
 
         if (st != SINTER_END) {
@@ -350,6 +368,54 @@ open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_rea
         }
     }
     return sinter__data_reader_open(env, &self->request.columns->plan, input, options, out, err);
+}
+
+static sinter_status
+measure(void *ctx, const sinter_env *env, const char *path, const sinter_read_options *options,
+        sinter_footprint *out, sinter_error *err)
+{
+    const sinter__bucket_source *self = ctx;
+    const sinter__data_input *input = NULL;
+
+    SINTER__CHECK(find_file(self, path, &input, err));
+    if (self->keeps_columns && may_stay_columns(self, input)) {
+        const sinter__columns_request request = columns_request_of(self, input);
+        const sinter_status st = sinter__columns_reader_measure(env, &request, options, out, err);
+
+        if (st != SINTER_END) {
+            return st;
+        }
+    }
+    return sinter__data_reader_measure(env, &self->request.columns->plan, input, options, out, err);
+}
+
+/* What a writer is left, so that merges spill rather than fill the budget with readers: what its
+ * columns hold, of rows of which no more wait than there are, but never more than half of all. */
+static uint64_t
+writer_bytes(void *ctx, const sinter_write_options *options, const sinter_footprint *blocks)
+{
+    const sinter__bucket_source *self = ctx;
+    const sinter__file_form *form = form_of(self);
+    const uint64_t half = sinter_memory_limit(self->arena.env->memory) / 2;
+    const uint64_t group = form->group_bytes > 0 ? form->group_bytes : GROUP_BYTES;
+    const uint64_t rows = blocks->rows_bytes == 0 ? group : blocks->rows_bytes;
+    uint64_t bytes = 0;
+
+    (void)options;
+    switch (form->kind) {
+    case SINTER__FILE_PARQUET:
+        bytes = PARQUET_COLUMN_BYTES * self->request.write->field_count +
+                2 * (rows < group ? rows : group);
+        break;
+    case SINTER__FILE_ORC:
+        bytes = 3 * (rows < GATHER_BYTES ? rows : GATHER_BYTES);
+        break;
+    case SINTER__FILE_AVRO:
+    default:
+        bytes = AVRO_WRITER_BYTES;
+        break;
+    }
+    return bytes < half ? bytes : half;
 }
 
 static sinter_status
@@ -387,6 +453,7 @@ begin_writing(sinter__bucket_source *self, sinter_error *err)
     SINTER__CHECK(sinter__bucket_output_create(self->arena.env, &config, &self->output, err));
     self->format.extension = sinter__bucket_output_extension(self->output);
     self->format.open_writer = open_writer;
+    self->format.writer_bytes = writer_bytes;
     self->keeps_columns = can_keep_columns(self);
     return SINTER_OK;
 }
@@ -443,7 +510,8 @@ sinter__bucket_source_create(const sinter__bucket_request *request, sinter__buck
                                    .self = self,
                                    .name = "table",
                                    .extension = "",
-                                   .open_reader = open_reader};
+                                   .open_reader = open_reader,
+                                   .measure = measure};
     SINTER__TRY(sinter__arena_take(&self->arena, columns * sizeof *self->values,
                                    (void **)&self->values, err));
     SINTER__TRY(sinter__arena_take(&self->arena, (request->files->count + 1) * sizeof *self->metas,

@@ -176,30 +176,30 @@ begin_read(columnar_source *source, const sinter__columnar_info *info,
 }
 
 static sinter_status
-open_file(columnar_source *source, const sinter__row_request *request, sinter_error *err)
+open_file(columnar_source *source, const sinter__row_request *request, sinter__columnar_info *info,
+          sinter_error *err)
 {
     const uint64_t expected = request->options == NULL ? 0 : request->options->expected_file_bytes;
-    sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
     struct ArrowSchema schema = {0};
     sinter_status st = SINTER_OK;
 
     SINTER__CHECK(sinter__columnar_load(source->arena.env, &source->library, err));
     SINTER__CHECK(source->library.api->file_open(
         &source->library.host, request->path, SINTER_IO_SEQUENTIAL, expected, &source->file, err));
-    SINTER__CHECK(source->library.api->file_info(source->file, &info, err));
-    source->left = info.row_count;
-    if (request->count == 0) {
-        return SINTER_OK;
+    SINTER__CHECK(source->library.api->file_info(source->file, info, err));
+    source->left = info->row_count;
+    if (request->count > 0) {
+        SINTER__CHECK(source->library.api->file_schema(source->file, &schema, err));
+        st = find_columns(source, &schema, request, err);
+        schema.release(&schema);
     }
-    SINTER__CHECK(source->library.api->file_schema(source->file, &schema, err));
-    st = find_columns(source, &schema, request, err);
-    schema.release(&schema);
-    return st == SINTER_OK ? begin_read(source, &info, request, err) : st;
+    return st;
 }
 
-sinter_status
-sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *request,
-                             sinter__row_source **out, sinter_error *err)
+/* A file whose columns are found, and nothing read yet. */
+static sinter_status
+create_source(const sinter_env *env, const sinter__row_request *request,
+              sinter__columnar_info *info, columnar_source **out, sinter_error *err)
 {
     const size_t room = request->count + 1;
     columnar_source *source = NULL;
@@ -217,8 +217,8 @@ sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *r
                                    (void **)&source->places, err));
     SINTER__TRY(sinter__arena_take(&source->arena, room * sizeof *source->read,
                                    (void **)&source->read, err));
-    SINTER__TRY(open_file(source, request, err));
-    *out = &source->base;
+    SINTER__TRY(open_file(source, request, info, err));
+    *out = source;
     source = NULL;
 out:
     if (source != NULL) {
@@ -226,4 +226,56 @@ out:
         columnar_close(&source->base);
     }
     return st;
+}
+
+sinter_status
+sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *request,
+                             sinter__row_source **out, sinter_error *err)
+{
+    sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
+    columnar_source *source = NULL;
+    sinter_status st = create_source(env, request, &info, &source, err);
+
+    *out = NULL;
+    if (st == SINTER_OK && request->count > 0) {
+        st = begin_read(source, &info, request, err);
+    }
+    if (st == SINTER_OK) {
+        *out = &source->base;
+    } else if (source != NULL) {
+        sinter__fail_file(err, request->path);
+        columnar_close(&source->base);
+    }
+    return st;
+}
+
+sinter_status
+sinter__columnar_source_measure(const sinter_env *env, const sinter__row_request *request,
+                                sinter_footprint *out, sinter_error *err)
+{
+    sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
+    sinter__columnar_footprint found = {.struct_size = (uint32_t)sizeof found};
+    sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read};
+    columnar_source *source = NULL;
+
+    SINTER__CHECK(create_source(env, request, &info, &source, err));
+    read.columns = source->read;
+    read.column_count = source->read_count;
+    if (source->read_count > 0) {
+        const sinter_status st =
+            source->library.api->file_footprint(source->file, &read, &found, err);
+
+        if (st != SINTER_OK) {
+            sinter__fail_file(err, request->path);
+            columnar_close(&source->base);
+            return st;
+        }
+    }
+    *out = (sinter_footprint){.struct_size = (uint32_t)sizeof *out,
+                              .block_rows = found.batch_rows,
+                              .value_part_bytes = found.batch_bytes,
+                              .reader_bytes = found.reader_bytes,
+                              .rows_bytes = found.rows_bytes};
+    columnar_close(&source->base);
+    return SINTER_OK;
 }

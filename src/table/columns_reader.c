@@ -90,11 +90,10 @@ columns_close(sinter_reader *base)
 
 /* A row as BinaryRow of the table's columns. */
 static sinter_status
-freeze(const sinter_batch *batch, uint32_t row,
-       sinter_status (*put)(void *put_ctx, const void *data, size_t size), void *put_ctx,
-       sinter_error *err)
+freeze_columns(const sinter__columns_payload *payload, uint32_t row,
+               sinter_status (*put)(void *put_ctx, const void *data, size_t size), void *put_ctx,
+               sinter_error *err)
 {
-    const sinter__columns_payload *payload = batch->payload;
     const sinter__write_plan *plan = payload->plan;
     const size_t count = plan->field_count - plan->system_count;
     const sinter__shape shape = {.fields = plan->fields + plan->system_count, .count = count};
@@ -104,9 +103,6 @@ freeze(const sinter_batch *batch, uint32_t row,
     size_t size = 0;
     sinter_status st = SINTER_OK;
 
-    if (payload->batch == NULL) {
-        return put(put_ctx, payload->rows[row].data, payload->rows[row].size);
-    }
     SINTER__TRY(SINTER__NEW(env, values, count, err));
     for (size_t i = 0; i < count; i++) {
         const size_t field = plan->system_count + i;
@@ -122,6 +118,18 @@ out:
     sinter__free(env, bytes);
     sinter__free(env, values);
     return st;
+}
+
+/* Rows that were spilled before are what they become. */
+static sinter_status
+freeze(const sinter_batch *batch, uint32_t row,
+       sinter_status (*put)(void *put_ctx, const void *data, size_t size), void *put_ctx,
+       sinter_error *err)
+{
+    const sinter__columns_payload *payload = batch->payload;
+
+    return payload->batch == NULL ? put(put_ctx, payload->rows[row].data, payload->rows[row].size)
+                                  : freeze_columns(payload, row, put, put_ctx, err);
 }
 
 static sinter_status
@@ -446,11 +454,12 @@ begin_read(columns_reader *self, int32_t kind, sinter_error *err)
     return st;
 }
 
+/* Open the file; SINTER_END: it is none that stays columns. */
 static sinter_status
-open_file(columns_reader *self, const sinter_read_options *options, sinter_error *err)
+open_file(columns_reader *self, const sinter_read_options *options, sinter__columnar_info *info,
+          sinter_error *err)
 {
     const bool is_orc = self->request.form->kind == SINTER__FILE_ORC;
-    sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
     const sinter__columnar_api *api = NULL;
     struct ArrowSchema schema = {0};
     bool is_wanted = false;
@@ -460,14 +469,14 @@ open_file(columns_reader *self, const sinter_read_options *options, sinter_error
     SINTER__CHECK(api->file_open(&self->library.host, self->request.file->path,
                                  SINTER_IO_SEQUENTIAL, options->expected_file_bytes, &self->file,
                                  err));
-    SINTER__CHECK(api->file_info(self->file, &info, err));
-    if (info.kind != (is_orc ? SINTER__COLUMNAR_ORC : SINTER__COLUMNAR_PARQUET)) {
+    SINTER__CHECK(api->file_info(self->file, info, err));
+    if (info->kind != (is_orc ? SINTER__COLUMNAR_ORC : SINTER__COLUMNAR_PARQUET)) {
         return SINTER_END;
     }
     SINTER__CHECK(api->file_schema(self->file, &schema, err));
     is_wanted = is_same(&schema, self->request.plan);
     schema.release(&schema);
-    return is_wanted ? begin_read(self, info.kind, err) : SINTER_END;
+    return is_wanted ? SINTER_OK : SINTER_END;
 }
 
 static sinter_status
@@ -510,18 +519,15 @@ take_arrays(columns_reader *self, sinter_error *err)
     return SINTER_OK;
 }
 
-sinter_status
-sinter__columns_reader_open(const sinter_env *env, const sinter__columns_request *request,
-                            const sinter_read_options *options, sinter_reader **out,
-                            sinter_error *err)
+static const sinter_read_options whole = {.struct_size = (uint32_t)sizeof whole};
+
+static sinter_status
+create_reader(const sinter_env *env, const sinter__columns_request *request, columns_reader **out,
+              sinter_error *err)
 {
-    static const sinter_read_options whole = {.struct_size = (uint32_t)sizeof whole};
     columns_reader *self = NULL;
-    sinter_status st = SINTER_OK;
 
     assert(request->form->kind != SINTER__FILE_AVRO);
-    *out = NULL;
-    options = options == NULL ? &whole : options;
     SINTER__CHECK(SINTER__NEW(env, self, 1, err));
     self->base.ops = &columns_ops;
     self->env = env;
@@ -530,9 +536,26 @@ sinter__columns_reader_open(const sinter_env *env, const sinter__columns_request
     sinter_text_init(env, &self->key_bytes);
     sinter_text_init(env, &self->begin_key);
     sinter_text_init(env, &self->end_key);
+    *out = self;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__columns_reader_open(const sinter_env *env, const sinter__columns_request *request,
+                            const sinter_read_options *options, sinter_reader **out,
+                            sinter_error *err)
+{
+    sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
+    columns_reader *self = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    options = options == NULL ? &whole : options;
+    SINTER__TRY(create_reader(env, request, &self, err));
     SINTER__TRY(take_arrays(self, err));
     SINTER__TRY(keep_options(self, options, err));
-    SINTER__TRY(open_file(self, options, err));
+    SINTER__TRY(open_file(self, options, &info, err));
+    SINTER__TRY(begin_read(self, info.kind, err));
     *out = &self->base;
     self = NULL;
 out:
@@ -540,5 +563,32 @@ out:
         sinter__fail_file(err, request->file->path);
         columns_close(&self->base);
     }
+    return st;
+}
+
+sinter_status
+sinter__columns_reader_measure(const sinter_env *env, const sinter__columns_request *request,
+                               const sinter_read_options *options, sinter_footprint *out,
+                               sinter_error *err)
+{
+    const sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read};
+    sinter__columnar_footprint found = {.struct_size = (uint32_t)sizeof found};
+    sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
+    columns_reader *self = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(create_reader(env, request, &self, err));
+    SINTER__TRY(open_file(self, options == NULL ? &whole : options, &info, err));
+    SINTER__TRY(self->library.api->file_footprint(self->file, &read, &found, err));
+    *out = (sinter_footprint){.struct_size = (uint32_t)sizeof *out,
+                              .block_rows = found.batch_rows,
+                              .value_part_bytes = found.batch_bytes,
+                              .reader_bytes = found.reader_bytes,
+                              .rows_bytes = found.rows_bytes};
+out:
+    if (st < SINTER_OK) {
+        sinter__fail_file(err, request->file->path);
+    }
+    columns_close(&self->base);
     return st;
 }

@@ -43,4 +43,13 @@ sinter__columns_reader_open(const sinter_env *env, const sinter__columns_request
                             const sinter_read_options *options, sinter_reader **out,
                             sinter_error *err);
 
+/**
+ * Learn what such a reader will take of the memory budget, as the file's footer says.
+ * @return  as of opening
+ */
+sinter_status
+sinter__columns_reader_measure(const sinter_env *env, const sinter__columns_request *request,
+                               const sinter_read_options *options, sinter_footprint *out,
+                               sinter_error *err);
+
 #endif

@@ -13,7 +13,12 @@
 #include "table/evolution.h"
 #include "table/row_source.h"
 
-enum { BATCH_ROWS = 1024, BATCH_BYTES = 256 << 10, SYSTEM_COLUMNS = 2 };
+enum {
+    BATCH_ROWS = 1024,
+    BATCH_BYTES = 256 << 10,
+    BUILDER_BYTES = 2 * BATCH_BYTES + 64 * BATCH_ROWS, /* room that doubles, and numbers of rows */
+    SYSTEM_COLUMNS = 2
+};
 
 typedef struct data_reader {
     sinter_reader base;
@@ -22,6 +27,7 @@ typedef struct data_reader {
     const sinter__data_input *file;
     sinter__arena arena;
     sinter__row_source *source;
+    sinter_footprint *measured; /* NULL: the file is read */
     sinter__evolution *evolution;
     size_t need_count;    /* columns of the file that are read, system columns after them */
     sinter_datum *read;   /* their values */
@@ -248,10 +254,14 @@ open_source(data_reader *reader, const sinter__row_request *request, sinter_erro
     const char *extension = extension_of(request->path);
 
     if (strcmp(extension, "avro") == 0) {
-        return sinter__avro_source_open(reader->env, request, &reader->source, err);
+        return reader->measured != NULL
+                   ? sinter__avro_source_measure(reader->env, request, reader->measured, err)
+                   : sinter__avro_source_open(reader->env, request, &reader->source, err);
     }
     if (strcmp(extension, "parquet") == 0 || strcmp(extension, "orc") == 0) {
-        return sinter__columnar_source_open(reader->env, request, &reader->source, err);
+        return reader->measured != NULL
+                   ? sinter__columnar_source_measure(reader->env, request, reader->measured, err)
+                   : sinter__columnar_source_open(reader->env, request, &reader->source, err);
     }
     return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, request->path, -1,
                           "data files of format \"%.20s\" can't be read", extension);
@@ -319,16 +329,14 @@ open_parts(data_reader *reader, const sinter_read_options *options, sinter_error
     return open_columns(reader, options, err);
 }
 
-sinter_status
-sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
-                         const sinter__data_input *file, const sinter_read_options *options,
-                         sinter_reader **out, sinter_error *err)
-{
-    static const sinter_read_options whole = {.struct_size = (uint32_t)sizeof whole};
-    data_reader *reader = NULL;
-    sinter_status st = SINTER_OK;
+static const sinter_read_options whole = {.struct_size = (uint32_t)sizeof whole};
 
-    *out = NULL;
+static sinter_status
+create_reader(const sinter_env *env, const sinter__row_plan *plan, const sinter__data_input *file,
+              data_reader **out, sinter_error *err)
+{
+    data_reader *reader = NULL;
+
     SINTER__CHECK(SINTER__NEW(env, reader, 1, err));
     reader->base.ops = &data_ops;
     reader->env = env;
@@ -339,6 +347,20 @@ sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
     sinter_text_init(env, &reader->value);
     sinter_text_init(env, &reader->begin_key);
     sinter_text_init(env, &reader->end_key);
+    *out = reader;
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
+                         const sinter__data_input *file, const sinter_read_options *options,
+                         sinter_reader **out, sinter_error *err)
+{
+    data_reader *reader = NULL;
+    sinter_status st = SINTER_OK;
+
+    *out = NULL;
+    SINTER__CHECK(create_reader(env, plan, file, &reader, err));
     st = open_parts(reader, options != NULL ? options : &whole, err);
     if (st != SINTER_OK) {
         data_close(&reader->base);
@@ -346,4 +368,26 @@ sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
     }
     *out = &reader->base;
     return SINTER_OK;
+}
+
+sinter_status
+sinter__data_reader_measure(const sinter_env *env, const sinter__row_plan *plan,
+                            const sinter__data_input *file, const sinter_read_options *options,
+                            sinter_footprint *out, sinter_error *err)
+{
+    data_reader *reader = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__CHECK(create_reader(env, plan, file, &reader, err));
+    reader->measured = out;
+    st = open_parts(reader, options != NULL ? options : &whole, err);
+    data_close(&reader->base);
+    if (st == SINTER_OK) {
+        /* Batches are made of rows, whatever the file's blocks are. */
+        out->block_rows = BATCH_ROWS;
+        out->key_part_bytes = 0;
+        out->value_part_bytes = BATCH_BYTES; /* of keys and values together */
+        out->reader_bytes += BUILDER_BYTES;
+    }
+    return st;
 }

@@ -44,4 +44,15 @@ sinter__data_reader_open(const sinter_env *env, const sinter__row_plan *plan,
                          const sinter__data_input *file, const sinter_read_options *options,
                          sinter_reader **out, sinter_error *err);
 
+/**
+ * Learn what such a reader will take of the memory budget, by the file's footer or first block.
+ *
+ * @param out  what is said of the largest batch is said of rows as they come from the reader
+ * @return     as of opening
+ */
+sinter_status
+sinter__data_reader_measure(const sinter_env *env, const sinter__row_plan *plan,
+                            const sinter__data_input *file, const sinter_read_options *options,
+                            sinter_footprint *out, sinter_error *err);
+
 #endif

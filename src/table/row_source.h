@@ -44,4 +44,24 @@ sinter_status
 sinter__columnar_source_open(const sinter_env *env, const sinter__row_request *request,
                              sinter__row_source **out, sinter_error *err);
 
+/**
+ * What reading the columns takes, by what the file's first block says: no other one is looked at,
+ * and none that ends as Java's writer ends it is much larger.
+ *
+ * @param out  all but key_part_bytes; rows_bytes may be 0
+ * @return     as of opening
+ */
+sinter_status
+sinter__avro_source_measure(const sinter_env *env, const sinter__row_request *request,
+                            sinter_footprint *out, sinter_error *err);
+
+/**
+ * What reading the columns takes, as the file's footer says.
+ * @param out  all but key_part_bytes
+ * @return     as of opening
+ */
+sinter_status
+sinter__columnar_source_measure(const sinter_env *env, const sinter__row_request *request,
+                                sinter_footprint *out, sinter_error *err);
+
 #endif

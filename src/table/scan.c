@@ -377,6 +377,10 @@ open_scan(sinter_table_scan *scan, sinter_error *err)
     sinter_status st = SINTER_OK;
 
     SINTER__TRY(open_snapshot(scan, &snapshot, &own, &schema, err));
+    if (scan->options.spill_dir != NULL) {
+        SINTER__TRY(sinter__arena_strdup(&scan->columns.arena, scan->options.spill_dir,
+                                         &scan->options.spill_dir, err));
+    }
     SINTER__TRY(sinter__table_options_load(schema, &scan->table_options, err));
     SINTER__TRY(bind_predicates(scan, schema, err));
     SINTER__TRY(sinter__scan_columns_init(&scan->columns, schema, &scan->table_options,

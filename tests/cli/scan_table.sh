@@ -28,6 +28,14 @@ print(str(datetime.datetime.fromtimestamp(int(sys.argv[1]) / 1000, datetime.time
 s 0 scan "$p/t" --timestamp "$text"
 same "$(sorted <<<"$out")" "$(sorted "$p/expected-1.jsonl")"
 
+# runs that the budget can't hold open are spilled, beside their files or where one says
+mkdir spill
+s 0 scan "$tables/pk_dedup_l0_avro.db/t" --memory 1mb --spill-dir spill
+same "$(sorted <<<"$out")" "$(sorted "$tables/pk_dedup_l0_avro.db/expected.jsonl")"
+same "$(ls -A spill)" ""
+s 4 scan "$tables/pk_dedup_l0_avro.db/t" --memory 1mb --spill-dir not-there
+has "$err" "not-there"
+
 # which rows and columns
 t=$tables/pk_partitioned_avro.db/t
 s 0 scan "$t" --count
