@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "sinter/base.h"
+#include "base/bytes.h"
 
 enum { SINTER__AVRO_LONG_BYTES_MAX = 10 };
 
@@ -17,12 +17,35 @@ typedef struct sinter__avro_cursor {
     const uint8_t *end;
 } sinter__avro_cursor;
 
+/* A number whose end lies in the next 8 bytes, which are there: the low 7 bits of each byte are
+ * moved together, by pairs of bytes, of two bytes, of four. Few numbers have more. */
+static inline bool
+sinter__avro_get_long_whole(sinter__avro_cursor *cursor, int64_t *out)
+{
+    uint64_t bits = sinter__get_le64(cursor->at);
+    const uint64_t ends = ~bits & UINT64_C(0x8080808080808080);
+
+    if (ends == 0) {
+        return false;
+    }
+    bits &= ends ^ (ends - 1); /* up to the first end */
+    bits = (bits & UINT64_C(0x007f007f007f007f)) | (bits & UINT64_C(0x7f007f007f007f00)) >> 1;
+    bits = (bits & UINT64_C(0x00003fff00003fff)) | (bits & UINT64_C(0x3fff00003fff0000)) >> 2;
+    bits = (bits & UINT64_C(0x000000000fffffff)) | (bits & UINT64_C(0x0fffffff00000000)) >> 4;
+    cursor->at += __builtin_ctzll(ends) / 8 + 1;
+    *out = (int64_t)(bits >> 1) ^ -(int64_t)(bits & 1);
+    return true;
+}
+
 /** The longer forms of sinter__avro_get_long(). */
 static inline bool
 sinter__avro_get_long_slow(sinter__avro_cursor *cursor, int64_t *out)
 {
     uint64_t bits = 0;
 
+    if (cursor->end - cursor->at >= 8 && sinter__avro_get_long_whole(cursor, out)) {
+        return true;
+    }
     for (uint32_t shift = 0; shift < 64 && cursor->at < cursor->end; shift += 7) {
         const uint8_t byte = *cursor->at++;
 

@@ -10,7 +10,8 @@ enum {
     WANTS_MAX = 64, /* of a shape: a set of them is a word */
     ALIGN = 8,
     OP_SKIP = 16, /* beyond the forms */
-    OP_SPARE = 17
+    OP_SPARE = 17,
+    NO_BYTE = 256 /* none that a byte equals */
 };
 
 typedef struct plan plan;
@@ -18,22 +19,25 @@ typedef struct plan plan;
 /** What to do with a field of the writer. */
 typedef struct plan_step {
     uint8_t op;                    /* a form, OP_SKIP, OP_SPARE */
-    int16_t branch;                /* of a union, where the value is; -1: there is no union */
-    int16_t item_branch;           /* the same of a list's items */
     uint8_t branches;              /* of the union */
+    int16_t branch;                /* of a union, where the value is; -1: there is no union */
+    uint16_t value_byte;           /* how that branch begins, and the one of null */
+    uint16_t null_byte;            /* NO_BYTE: there is none */
     uint32_t offset;               /* of the member; OP_SPARE: number of the spare */
     uint32_t has_bit;              /* 0: null is refused */
+    uint32_t has_offset;           /* of the word that the bit is set in */
+    uint32_t inside;               /* of a record: how many steps, which follow, are its fields */
     uint32_t item_size;            /* of a list */
+    int16_t item_branch;           /* as `branch`, of a list's items */
     const sinter__avro_node *type; /* OP_SKIP, OP_SPARE */
-    const plan *inner;             /* of a record, or of a list's */
+    const plan *inner;             /* of a list's records */
     const char *name;
 } plan_step;
 
-/** The steps of a record. */
+/** The steps of a record, and of those that it holds as such. */
 struct plan {
-    const plan_step *steps;
+    plan_step *steps;
     uint32_t count;
-    uint32_t has_offset;
 };
 
 struct sinter__avro_decoder {
@@ -62,10 +66,15 @@ typedef struct planner {
     const sinter__avro_shape *shape;
     const char *outer; /* field that holds the record; NULL: the root */
     uint32_t depth;
+    uint32_t offset; /* of the struct, in the one of `plan` */
+    plan *plan;
 } planner;
 
 static sinter_status
 make_plan(const planner *self, const plan **out, sinter_error *err);
+
+static sinter_status
+plan_fields(const planner *self, sinter_error *err);
 
 static sinter_status
 unfit(sinter_error *err, const char *name, const sinter__avro_node *type)
@@ -114,10 +123,33 @@ plan_items(const planner *self, const sinter__avro_want *want, const sinter__avr
     }
     out->item_branch = (int16_t)branch;
     if (form == SINTER__AVRO_FORM_RECORD) {
-        const planner inner = {self->decoder, item, want->shape, want->name, self->depth + 2};
+        const planner inner = {.decoder = self->decoder,
+                               .record = item,
+                               .shape = want->shape,
+                               .outer = want->name,
+                               .depth = self->depth + 2};
 
         return make_plan(&inner, &out->inner, err);
     }
+    return SINTER_OK;
+}
+
+/** The steps of a record that is wanted: its own, which `out` is, and those of its fields. */
+static sinter_status
+plan_record(const planner *self, const sinter__avro_want *want, const sinter__avro_node *record,
+            plan_step *out, sinter_error *err)
+{
+    const uint32_t first = self->plan->count;
+    const planner inner = {.decoder = self->decoder,
+                           .record = record,
+                           .shape = want->shape,
+                           .outer = want->name,
+                           .depth = self->depth + 1,
+                           .offset = self->offset + want->offset,
+                           .plan = self->plan};
+
+    SINTER__CHECK(plan_fields(&inner, err));
+    out->inside = self->plan->count - first;
     return SINTER_OK;
 }
 
@@ -136,13 +168,14 @@ plan_want(const planner *self, const sinter__avro_want *want, const sinter__avro
                        .branch = (int16_t)branch,
                        .item_branch = -1,
                        .branches = (uint8_t)(branch < 0 ? 0 : field->type->field_count),
-                       .offset = want->offset,
+                       .value_byte = (uint16_t)(branch == 1 ? 2 : 0),
+                       .offset = self->offset + want->offset,
                        .has_bit = want->has_bit,
+                       .has_offset = self->offset + self->shape->has_offset,
                        .name = want->name};
+    out->null_byte = (uint16_t)(out->branches == 2 ? 2 - out->value_byte : NO_BYTE);
     if (want->form == SINTER__AVRO_FORM_RECORD) {
-        const planner inner = {self->decoder, value, want->shape, want->name, self->depth + 1};
-
-        return make_plan(&inner, &out->inner, err);
+        return plan_record(self, want, value, out, err);
     }
     return want->form < SINTER__AVRO_FORM_RECORD ? SINTER_OK
                                                  : plan_items(self, want, value, out, err);
@@ -185,26 +218,40 @@ find_want(const sinter__avro_shape *shape, const char *name)
     return at;
 }
 
-/* Shapes inside shapes: as deep as these are. */
+/** How many steps a record takes at most. Shapes inside shapes: as deep as these are. */
+static uint32_t
+count_steps(const sinter__avro_node *record, const sinter__avro_shape *shape)
+{
+    uint32_t count = record->field_count;
+
+    for (uint32_t i = 0; i < record->field_count; i++) {
+        const uint32_t want = find_want(shape, record->fields[i].name);
+        int32_t branch = -1;
+        const sinter__avro_node *value = sinter__avro_node_unwrap(record->fields[i].type, &branch);
+
+        if (want < shape->count && shape->wants[want].form == SINTER__AVRO_FORM_RECORD &&
+            value != NULL && value->type == SINTER__AVRO_RECORD) {
+            count += count_steps(value, shape->wants[want].shape);
+        }
+    }
+    return count;
+}
+
+/* Put the steps of a record's fields behind those of the plan. Shapes inside shapes, too. */
 static sinter_status
-make_plan(const planner *self, const plan **out, sinter_error *err)
+plan_fields(const planner *self, sinter_error *err)
 {
     const sinter__avro_node *record = self->record;
     const sinter__avro_shape *shape = self->shape;
-    sinter__arena *arena = &self->decoder->arena;
     uint64_t seen = 0;
-    plan *made = NULL;
-    plan_step *steps = NULL;
 
     assert(shape->count <= WANTS_MAX && shape->size % ALIGN == 0);
-    SINTER__CHECK(sinter__arena_take(arena, sizeof *made, (void **)&made, err));
-    SINTER__CHECK(
-        sinter__arena_take(arena, record->field_count * sizeof *steps, (void **)&steps, err));
     for (uint32_t i = 0; i < record->field_count; i++) {
         const uint32_t want = find_want(shape, record->fields[i].name);
+        plan_step *step = &self->plan->steps[self->plan->count++];
 
         if (want == shape->count) {
-            SINTER__CHECK(plan_other(self, &record->fields[i], &steps[i], err));
+            SINTER__CHECK(plan_other(self, &record->fields[i], step, err));
             continue;
         }
         if ((seen & (UINT64_C(1) << want)) != 0) {
@@ -212,7 +259,7 @@ make_plan(const planner *self, const plan **out, sinter_error *err)
                                record->fields[i].name);
         }
         seen |= UINT64_C(1) << want;
-        SINTER__CHECK(plan_want(self, &shape->wants[want], &record->fields[i], &steps[i], err));
+        SINTER__CHECK(plan_want(self, &shape->wants[want], &record->fields[i], step, err));
     }
     for (uint32_t i = 0; i < shape->count; i++) {
         if (shape->wants[i].has_bit == 0 && (seen & (UINT64_C(1) << i)) == 0) {
@@ -220,7 +267,23 @@ make_plan(const planner *self, const plan **out, sinter_error *err)
                                shape->wants[i].name);
         }
     }
-    *made = (plan){steps, record->field_count, shape->has_offset};
+    return SINTER_OK;
+}
+
+static sinter_status
+make_plan(const planner *self, const plan **out, sinter_error *err)
+{
+    sinter__arena *arena = &self->decoder->arena;
+    planner whole = *self;
+    plan *made = NULL;
+
+    SINTER__CHECK(sinter__arena_take(arena, sizeof *made, (void **)&made, err));
+    *made = (plan){0};
+    SINTER__CHECK(sinter__arena_take(arena,
+                                     count_steps(self->record, self->shape) * sizeof *made->steps,
+                                     (void **)&made->steps, err));
+    whole.plan = made;
+    SINTER__CHECK(plan_fields(&whole, err));
     *out = made;
     return SINTER_OK;
 }
@@ -232,7 +295,7 @@ make_root(sinter__avro_decoder *self, const sinter__avro_schema *schema,
     int32_t branch = -1;
     const sinter__avro_node *root =
         sinter__avro_node_unwrap(sinter__avro_schema_root(schema), &branch);
-    const planner whole = {self, root, shape, NULL, 0};
+    const planner whole = {.decoder = self, .record = root, .shape = shape};
 
     if (root == NULL || root->type != SINTER__AVRO_RECORD) {
         return SINTER__ERR(err, SINTER_E_CORRUPT, "schema: a file of %s, not of records",
@@ -340,7 +403,7 @@ static sinter_status
 run_plan(sinter__avro_decoder *self, const plan *steps, sinter__avro_cursor *cursor,
          uint8_t *record, sinter_error *err);
 
-/** Read which branch a union has. SINTER_END: the value is null. */
+/** Read which branch a union has, however it is written. SINTER_END: the value is null. */
 static sinter_status
 read_branch(sinter__avro_cursor *cursor, const plan_step *step, sinter_error *err)
 {
@@ -416,6 +479,40 @@ grow_list(sinter__avro_decoder *self, const plan_step *step, sinter__avro_list *
     return SINTER_OK;
 }
 
+/* Numbers that may be null, as long as each of branch and number is one byte. @return how many */
+static size_t
+read_short_numbers(const plan_step *step, sinter__avro_cursor *cursor, size_t count, uint8_t *items)
+{
+    const size_t pairs = (size_t)(cursor->end - cursor->at) / 2;
+    const uint8_t value_byte = (uint8_t)(2 * step->item_branch);
+    const uint8_t *at = cursor->at;
+    size_t i = 0;
+
+    if (step->op != SINTER__AVRO_FORM_INT64_LIST || step->item_branch < 0) {
+        return 0;
+    }
+    for (count = count < pairs ? count : pairs; i < count; i++, at += 2) {
+        const int64_t value = (int64_t)(at[1] >> 1) ^ -(int64_t)(at[1] & 1);
+
+        if (at[0] != value_byte || at[1] >= 0x80) {
+            break;
+        }
+        memcpy(items + i * sizeof value, &value, sizeof value);
+    }
+    cursor->at = at;
+    return i;
+}
+
+static sinter_status
+read_items(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor *cursor,
+           size_t count, uint8_t *items, sinter_error *err)
+{
+    for (size_t i = read_short_numbers(step, cursor, count, items); i < count; i++) {
+        SINTER__CHECK(read_item(self, step, cursor, items + i * step->item_size, err));
+    }
+    return SINTER_OK;
+}
+
 /* Usually one block and its end. Every item has a byte at least, so a count that the bytes can't
  * hold is refused before there is memory for it. */
 static sinter_status
@@ -441,64 +538,132 @@ read_list(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor
             return SINTER_OK;
         }
         SINTER__CHECK(grow_list(self, step, &list, (size_t)count, &item, err));
-        for (int64_t i = 0; i < count; i++) {
-            SINTER__CHECK(read_item(self, step, cursor, item, err));
-            item += step->item_size;
-        }
+        SINTER__CHECK(read_items(self, step, cursor, (size_t)count, item, err));
         list.count += (size_t)count;
     }
 }
 
 static sinter_status
-read_int32(sinter__avro_cursor *cursor, const plan_step *step, uint8_t *member, sinter_error *err)
+no_int(sinter_error *err, const char *name, int64_t value)
 {
-    int64_t value = 0;
-    int32_t small = 0;
+    return SINTER__ERR(err, SINTER_E_CORRUPT, "field %s has %" PRId64 ", which is no int", name,
+                       value);
+}
 
-    if (!sinter__avro_get_long(cursor, &value)) {
+/** The values of steps that are not read in place: lists, and what is stepped over. */
+static sinter_status
+run_other(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor *cursor,
+          uint8_t *record, sinter_error *err)
+{
+    const uint8_t *begin = cursor->at;
+
+    if (step->op < OP_SKIP) {
+        return read_list(self, step, cursor, record + step->offset, err);
+    }
+    if (!sinter__avro_skip(cursor, step->type)) {
         return damaged(err, step->name);
     }
-    if (value < INT32_MIN || value > INT32_MAX) {
-        return SINTER__ERR(err, SINTER_E_CORRUPT, "field %s has %" PRId64 ", which is no int",
-                           step->name, value);
+    if (step->op == OP_SPARE) {
+        self->spare_values[step->offset] = (sinter_bytes){begin, (size_t)(cursor->at - begin)};
     }
-    small = (int32_t)value;
-    memcpy(member, &small, sizeof small);
     return SINTER_OK;
 }
 
-/** Read the value of a step that has one. */
+/* As sinter__avro_get_long(), by value, so that where it is read stays in a register: what is
+ * written to a record could be the cursor, for all that the compiler knows. NULL: damaged. */
+static inline const uint8_t *
+take_long(const uint8_t *at, const uint8_t *end, int64_t *out)
+{
+    sinter__avro_cursor cursor = {at, end};
+
+    return sinter__avro_get_long(&cursor, out) ? cursor.at : NULL;
+}
+
+/** The same of an int; NULL also: the number is none, and `out` has it. */
+static inline const uint8_t *
+take_int(const uint8_t *at, const uint8_t *end, int64_t *out)
+{
+    at = take_long(at, end, out);
+    return at == NULL || *out < INT32_MIN || *out > INT32_MAX ? NULL : at;
+}
+
+static inline const uint8_t *
+take_bytes(const uint8_t *at, const uint8_t *end, uint8_t *member)
+{
+    int64_t size = 0;
+    sinter_bytes bytes = {0};
+
+    at = take_long(at, end, &size);
+    if (at == NULL || (uint64_t)size > (uint64_t)(end - at)) {
+        return NULL;
+    }
+    bytes = (sinter_bytes){at, (size_t)size};
+    memcpy(member, &bytes, sizeof bytes);
+    return at + size;
+}
+
+/** A number where it is damaged, or none that fits. */
 static sinter_status
-run_step(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor *cursor,
+bad_number(const plan_step *step, int64_t value, sinter_error *err)
+{
+    return step->op == SINTER__AVRO_FORM_INT32 && (value < INT32_MIN || value > INT32_MAX)
+               ? no_int(err, step->name, value)
+               : damaged(err, step->name);
+}
+
+/** See whether a union has a value; `*at` moves behind the branch. SINTER_END: it is null. */
+static inline sinter_status
+take_branch(const plan_step *step, const uint8_t **at, const uint8_t *end, sinter_error *err)
+{
+    sinter__avro_cursor cursor = {*at, end};
+    sinter_status st = SINTER_OK;
+
+    if (*at < end && **at == step->value_byte) {
+        (*at)++;
+        return SINTER_OK;
+    }
+    if (*at < end && **at == step->null_byte && step->has_bit != 0) {
+        (*at)++;
+        return SINTER_END;
+    }
+    st = read_branch(&cursor, step, err);
+    *at = cursor.at;
+    return st;
+}
+
+/** Read the value of a step that has one; `*at` moves behind it. */
+static inline sinter_status
+run_step(sinter__avro_decoder *self, const plan_step *step, const uint8_t **at, const uint8_t *end,
          uint8_t *record, sinter_error *err)
 {
     uint8_t *member = record + step->offset;
-    const uint8_t *begin = cursor->at;
+    const uint8_t *behind = NULL;
+    int64_t value = 0;
+    int32_t small = 0;
 
-    switch (step->op) {
-    case SINTER__AVRO_FORM_INT32:
-        return read_int32(cursor, step, member, err);
-    case SINTER__AVRO_FORM_INT64:
-        return sinter__avro_get_long(cursor, (int64_t *)(void *)member) ? SINTER_OK
-                                                                        : damaged(err, step->name);
-    case SINTER__AVRO_FORM_BYTES:
-        return sinter__avro_get_bytes(cursor, (sinter_bytes *)(void *)member)
-                   ? SINTER_OK
-                   : damaged(err, step->name);
-    case SINTER__AVRO_FORM_RECORD:
-        return run_plan(self, step->inner, cursor, member, err);
-    case OP_SKIP:
-    case OP_SPARE:
-        if (!sinter__avro_skip(cursor, step->type)) {
-            return damaged(err, step->name);
-        }
-        if (step->op == OP_SPARE) {
-            self->spare_values[step->offset] = (sinter_bytes){begin, (size_t)(cursor->at - begin)};
-        }
+    assert(*at != NULL);
+    if (step->op == SINTER__AVRO_FORM_BYTES) {
+        behind = take_bytes(*at, end, member);
+    } else if (step->op == SINTER__AVRO_FORM_INT64) {
+        behind = take_long(*at, end, &value);
+        memcpy(member, &value, sizeof value);
+    } else if (step->op == SINTER__AVRO_FORM_INT32) {
+        behind = take_int(*at, end, &value);
+        small = (int32_t)value;
+        memcpy(member, &small, sizeof small);
+    } else if (step->op != SINTER__AVRO_FORM_RECORD) { /* a record's steps follow */
+        sinter__avro_cursor cursor = {*at, end};
+
+        SINTER__CHECK(run_other(self, step, &cursor, record, err));
+        behind = cursor.at;
+    } else {
         return SINTER_OK;
-    default:
-        return read_list(self, step, cursor, member, err);
     }
+    if (behind == NULL) {
+        return bad_number(step, value, err);
+    }
+    *at = behind;
+    return SINTER_OK;
 }
 
 /* Plans inside plans: as deep as the shapes are. */
@@ -506,24 +671,30 @@ static sinter_status
 run_plan(sinter__avro_decoder *self, const plan *steps, sinter__avro_cursor *cursor,
          uint8_t *record, sinter_error *err)
 {
-    const plan_step *end = steps->steps + steps->count;
-    uint32_t has = 0;
+    const plan_step *const last = steps->steps + steps->count;
+    const uint8_t *const end = cursor->end;
+    const uint8_t *at = cursor->at;
 
-    for (const plan_step *at = steps->steps; at < end; at++) {
-        if (at->branch >= 0) {
-            const sinter_status st = read_branch(cursor, at, err);
+    for (const plan_step *step = steps->steps; step < last; step++) {
+        if (step->branch >= 0) {
+            const sinter_status st = take_branch(step, &at, end, err);
 
             if (st == SINTER_END) {
+                step += step->inside;
                 continue;
             }
             SINTER__CHECK(st);
         }
-        SINTER__CHECK(run_step(self, at, cursor, record, err));
-        has |= at->has_bit;
+        SINTER__CHECK(run_step(self, step, &at, end, record, err));
+        if (step->has_bit != 0) {
+            uint32_t has = 0;
+
+            memcpy(&has, record + step->has_offset, sizeof has);
+            has |= step->has_bit;
+            memcpy(record + step->has_offset, &has, sizeof has);
+        }
     }
-    if (has != 0) {
-        memcpy(record + steps->has_offset, &has, sizeof has);
-    }
+    cursor->at = at;
     return SINTER_OK;
 }
 

@@ -18,7 +18,9 @@ typedef struct sinter__entry_filter {
     int32_t bucket;                     /* -1: all that aren't postponed */
     int32_t level_min;
     int32_t level_max;
-    bool drops_stats; /* nobody asks for statistics of entries, nor writes them again */
+    /* Nobody asks for statistics of entries, nor writes them again: they are kept in little memory
+     * (lean_entry.h), a bucket's entries only where somebody looks at the bucket. */
+    bool drops_stats;
 } sinter__entry_filter;
 
 /** A filter at work. Confined. */

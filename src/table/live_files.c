@@ -16,7 +16,9 @@
 struct sinter__live_files {
     const sinter_env *env;
     sinter__manifest_merge *merge;
-    const sinter__manifest_entry **entries; /* sorted by bucket */
+    bool is_lean;
+    const sinter__manifest_entry **entries; /* sorted by bucket; NULL: lean */
+    uint32_t *places;                       /* lean: in the merge, sorted by bucket */
     sinter__bucket_files *buckets;
     size_t bucket_count;
 };
@@ -35,6 +37,7 @@ typedef struct manifest_load {
     size_t count;
     size_t capacity;
     uint64_t reserved_bytes;
+    bool drops_stats;
     sinter_status st;
     sinter_error err;
 } manifest_load;
@@ -48,6 +51,12 @@ typedef struct manifests_read {
     size_t count;               /* of those that may be wanted, which stand first */
     manifest_load loads[WINDOW_MAX];
 } manifests_read;
+
+static bool
+drops_stats(const sinter__entry_filter *filter)
+{
+    return filter != NULL && filter->drops_stats;
+}
 
 static sinter_status
 manifest_path(const sinter_table *table, sinter_bytes name, sinter_text *out, sinter_error *err)
@@ -75,18 +84,6 @@ out:
     return st;
 }
 
-/* The entry without its statistics; those are most of it. */
-static const sinter__manifest_entry *
-without_stats(const sinter__manifest_entry *entry, sinter__manifest_entry *bare)
-{
-    *bare = *entry;
-    bare->file.key_stats = (sinter__simple_stats){.has = 0};
-    bare->file.value_stats = (sinter__simple_stats){.has = 0};
-    bare->file.value_stats_cols = (sinter__bytes_list){.count = 0};
-    bare->file.has &= ~(uint32_t)SINTER__FILE_HAS_VALUE_STATS_COLS;
-    return bare;
-}
-
 /* Give the entries of a manifest that are wanted to `take`. */
 static sinter_status
 each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
@@ -95,9 +92,7 @@ each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
 {
     const sinter_env *env = self->table->env;
     const sinter__manifest_entry *entry = NULL;
-    const bool drops_stats = self->filter != NULL && self->filter->drops_stats;
     sinter__manifest_reader *reader = NULL;
-    sinter__manifest_entry bare;
     sinter__entry_sieve sieve;
     sinter_text path;
     sinter_status st = SINTER_OK;
@@ -108,7 +103,7 @@ each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
     SINTER__TRY(sinter__manifest_open(env, path.data, meta, NULL, &reader, err));
     while ((st = sinter__manifest_next(reader, &entry, err)) == SINTER_OK) {
         if (sinter__entry_sieve_takes(&sieve, entry)) {
-            SINTER__TRY(take(ctx, drops_stats ? without_stats(entry, &bare) : entry, err));
+            SINTER__TRY(take(ctx, entry, err));
         }
     }
     if (st == SINTER_END) {
@@ -146,8 +141,13 @@ take_into_load(void *ctx, const sinter__manifest_entry *entry, sinter_error *err
 {
     manifest_load *load = ctx;
     const sinter_env *env = load->arena.env;
-    const uint64_t bytes = sinter__manifest_entry_bytes(entry);
+    sinter__manifest_entry bare;
+    uint64_t bytes = 0;
 
+    if (load->drops_stats) {
+        entry = sinter__manifest_entry_bare(entry, &bare);
+    }
+    bytes = sinter__manifest_entry_bytes(entry);
     SINTER__CHECK(sinter_memory_reserve(env->memory, bytes, err));
     load->reserved_bytes += bytes;
     if (load->count == load->capacity) {
@@ -227,6 +227,7 @@ read_window(manifests_read *self, size_t first, size_t count, sinter_error *err)
     for (size_t i = 0; i < count; i++) {
         self->loads[i] = (manifest_load){.meta = &self->list.items[first + i],
                                          .arena.env = self->table->env,
+                                         .drops_stats = drops_stats(self->filter),
                                          .err = SINTER_ERROR_INIT};
     }
     sinter__fan_out(self->table->env, count, read_load, self);
@@ -351,9 +352,26 @@ out:
     return st;
 }
 
-/* Sort by rank: byte after byte, from the lowest, where not all are the same. The order of equal
- * ones stays. The result is in the first of both arrays. */
+/* Put them in the order of one byte of their ranks; the order of equal ones stays. */
 static void
+sort_by_byte(const placed_entry *from, placed_entry *to, size_t count, unsigned shift)
+{
+    size_t ends[256] = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        ends[from[i].rank >> shift & 0xff]++;
+    }
+    for (size_t b = 1; b < 256; b++) {
+        ends[b] += ends[b - 1];
+    }
+    for (size_t i = count; i > 0; i--) {
+        to[--ends[from[i - 1].rank >> shift & 0xff]] = from[i - 1];
+    }
+}
+
+/* Sort by rank: byte after byte, from the lowest, where not all are the same. @return which of both
+ * arrays has the result */
+static placed_entry *
 sort_placed(placed_entry *placed, placed_entry *spare, size_t count)
 {
     uint64_t differing = 0;
@@ -362,38 +380,50 @@ sort_placed(placed_entry *placed, placed_entry *spare, size_t count)
         differing |= placed[i].rank ^ placed[0].rank;
     }
     for (unsigned shift = 0; shift < 64; shift += 8) {
-        size_t ends[256] = {0};
+        if ((differing >> shift & 0xff) != 0) {
+            placed_entry *sorted = spare;
 
-        if ((differing >> shift & 0xff) == 0) {
-            continue;
+            sort_by_byte(placed, sorted, count, shift);
+            spare = placed;
+            placed = sorted;
         }
-        for (size_t i = 0; i < count; i++) {
-            ends[placed[i].rank >> shift & 0xff]++;
-        }
-        for (size_t b = 1; b < 256; b++) {
-            ends[b] += ends[b - 1];
-        }
-        for (size_t i = count; i > 0; i--) {
-            spare[--ends[placed[i - 1].rank >> shift & 0xff]] = placed[i - 1];
-        }
-        memcpy(placed, spare, count * sizeof *placed);
     }
+    return placed;
+}
+
+static bool
+are_in_order(const placed_entry *placed, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (placed[i].rank < placed[i - 1].rank) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void
-group_entries(sinter__live_files *files, const sinter__manifest_entry *const *entries,
-              const placed_entry *placed, size_t count)
+group_entries(sinter__live_files *files, const placed_entry *placed, size_t count)
 {
     sinter__bucket_files *bucket = NULL;
+    sinter__manifest_entry room;
 
     for (size_t i = 0; i < count; i++) {
-        files->entries[i] = entries[placed[i].place];
+        if (files->is_lean) {
+            files->places[i] = (uint32_t)placed[i].place;
+        } else {
+            files->entries[i] = sinter__manifest_merge_get(files->merge, placed[i].place, &room);
+        }
         if (i == 0 || placed[i].rank != placed[i - 1].rank) {
+            const sinter__manifest_entry *first =
+                sinter__manifest_merge_get(files->merge, placed[i].place, &room);
+
             bucket = &files->buckets[files->bucket_count++];
-            *bucket = (sinter__bucket_files){.partition = files->entries[i]->partition,
-                                             .bucket = files->entries[i]->bucket,
-                                             .total_buckets = files->entries[i]->total_buckets,
-                                             .entries = files->entries + i};
+            *bucket = (sinter__bucket_files){.partition = first->partition,
+                                             .bucket = first->bucket,
+                                             .total_buckets = first->total_buckets,
+                                             .entries = files->is_lean ? NULL : files->entries + i,
+                                             .first = i};
         }
         bucket->count++;
     }
@@ -410,21 +440,11 @@ count_ranks(const placed_entry *placed, size_t count)
     return ranks;
 }
 
-static sinter_status
-sort_entries(sinter__live_files *files, sinter_error *err)
+/* Where the entries belong, in the order in which they came. */
+static void
+place_entries(const sinter__live_files *files, const uint32_t *ranks, placed_entry *placed,
+              size_t count)
 {
-    size_t count = 0;
-    const sinter__manifest_entry *const *entries =
-        sinter__manifest_merge_entries(files->merge, &count);
-    placed_entry *placed = NULL;
-    placed_entry *spare = NULL;
-    uint32_t *ranks = NULL;
-    sinter_status st = SINTER_OK;
-
-    SINTER__TRY(rank_partitions(files, &ranks, err));
-    SINTER__TRY(SINTER__NEW(files->env, files->entries, count + 1, err));
-    SINTER__TRY(SINTER__NEW(files->env, placed, count + 1, err));
-    SINTER__TRY(SINTER__NEW(files->env, spare, count + 1, err));
     for (size_t i = 0; i < count; i++) {
         const uint64_t rank = ranks[sinter__manifest_merge_partition(files->merge, i)];
         /* With the sign turned, numbers are in order as unsigned ones. */
@@ -433,9 +453,33 @@ sort_entries(sinter__live_files *files, sinter_error *err)
 
         placed[i] = (placed_entry){.rank = rank << 32 | bucket, .place = i};
     }
-    sort_placed(placed, spare, count);
-    SINTER__TRY(SINTER__NEW(files->env, files->buckets, count_ranks(placed, count) + 1, err));
-    group_entries(files, entries, placed, count);
+}
+
+static sinter_status
+sort_entries(sinter__live_files *files, sinter_error *err)
+{
+    const size_t count = sinter__manifest_merge_count(files->merge);
+    const placed_entry *sorted = NULL;
+    placed_entry *placed = NULL;
+    placed_entry *spare = NULL;
+    uint32_t *ranks = NULL;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(rank_partitions(files, &ranks, err));
+    if (files->is_lean) {
+        SINTER__TRY(SINTER__NEW(files->env, files->places, count + 1, err));
+    } else {
+        SINTER__TRY(SINTER__NEW(files->env, files->entries, count + 1, err));
+    }
+    SINTER__TRY(SINTER__NEW(files->env, placed, count + 1, err));
+    place_entries(files, ranks, placed, count);
+    sorted = placed;
+    if (!are_in_order(placed, count)) {
+        SINTER__TRY(SINTER__NEW(files->env, spare, count + 1, err));
+        sorted = sort_placed(placed, spare, count);
+    }
+    SINTER__TRY(SINTER__NEW(files->env, files->buckets, count_ranks(sorted, count) + 1, err));
+    group_entries(files, sorted, count);
 out:
     sinter__free(files->env, ranks);
     sinter__free(files->env, placed);
@@ -455,7 +499,9 @@ sinter__live_files_read_some(const sinter_table *table, const sinter_snapshot *s
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(table->env, files, 1, err));
     files->env = table->env;
-    SINTER__TRY(sinter__manifest_merge_create(table->env, &files->merge, err));
+    files->is_lean = drops_stats(filter);
+    SINTER__TRY(files->is_lean ? sinter__manifest_merge_create_lean(table->env, &files->merge, err)
+                               : sinter__manifest_merge_create(table->env, &files->merge, err));
     SINTER__TRY(read_all(table, snapshot, filter, files->merge, &counters, err));
     SINTER__TRY(sort_entries(files, err));
     *out = files;
@@ -481,6 +527,7 @@ sinter__live_files_destroy(sinter__live_files *files)
     if (files != NULL) {
         sinter__manifest_merge_destroy(files->merge);
         sinter__free(files->env, files->entries);
+        sinter__free(files->env, files->places);
         sinter__free(files->env, files->buckets);
         sinter__free(files->env, files);
     }
@@ -491,4 +538,30 @@ sinter__live_files_buckets(const sinter__live_files *files, size_t *count_out)
 {
     *count_out = files->bucket_count;
     return files->buckets;
+}
+
+sinter_status
+sinter__live_files_unfold(const sinter__live_files *files, const sinter__bucket_files *bucket,
+                          sinter__scratch *room, sinter__bucket_files *out, sinter_error *err)
+{
+    const sinter__manifest_entry **pointers = NULL;
+    sinter__manifest_entry *entries = NULL;
+    size_t bytes = 0;
+
+    *out = *bucket;
+    if (!files->is_lean) {
+        return SINTER_OK;
+    }
+    if (__builtin_mul_overflow(bucket->count, sizeof *entries + sizeof *pointers, &bytes)) {
+        return SINTER__ERR(err, SINTER_E_TOO_LARGE, "a bucket of %zu files", bucket->count);
+    }
+    SINTER__CHECK(sinter__scratch_fit(files->env, room, bytes, err));
+    entries = (sinter__manifest_entry *)(void *)room->data;
+    pointers = (const sinter__manifest_entry **)(void *)(entries + bucket->count);
+    for (size_t i = 0; i < bucket->count; i++) {
+        pointers[i] =
+            sinter__manifest_merge_get(files->merge, files->places[bucket->first + i], &entries[i]);
+    }
+    out->entries = pointers;
+    return SINTER_OK;
 }

@@ -5,6 +5,7 @@
 #define SINTER_TABLE_LIVE_FILES_H
 
 #include "sinter/table.h"
+#include "sst/scratch.h"
 #include "table/entry_filter.h"
 
 /** The files of a bucket, in the order of the manifests. */
@@ -12,8 +13,10 @@ typedef struct sinter__bucket_files {
     sinter_bytes partition; /* a row with its arity in front */
     int32_t bucket;
     int32_t total_buckets; /* of the first file */
+    /* NULL where entries have no statistics (entry_filter.h): see sinter__live_files_unfold() */
     const sinter__manifest_entry *const *entries;
     size_t count;
+    size_t first; /* of its entries among those of all buckets */
 } sinter__bucket_files;
 
 /** All live files of a snapshot. Immutable. */
@@ -57,5 +60,17 @@ sinter__live_files_destroy(sinter__live_files *files);
 /** Buckets in the order of their partitions' bytes, then of their numbers. */
 const sinter__bucket_files *
 sinter__live_files_buckets(const sinter__live_files *files, size_t *count_out);
+
+/**
+ * Have the entries of a bucket, whichever form they are kept in.
+ *
+ * @param bucket  one of sinter__live_files_buckets()
+ * @param room    takes them where they are kept without statistics; until its next use
+ * @param out     the bucket with its entries
+ * @return        SINTER_OK; SINTER_E_NOMEM, SINTER_E_TOO_LARGE (the budget)
+ */
+sinter_status
+sinter__live_files_unfold(const sinter__live_files *files, const sinter__bucket_files *bucket,
+                          sinter__scratch *room, sinter__bucket_files *out, sinter_error *err);
 
 #endif

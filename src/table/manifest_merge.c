@@ -20,12 +20,15 @@ typedef struct entry_mark {
 struct sinter__manifest_merge {
     const sinter_env *env;
     sinter__arena arena;
-    const sinter__manifest_entry **entries; /* NULL: taken away; room for half the slots */
-    entry_mark *marks;                      /* of them */
-    size_t count;                           /* holes are among them */
-    uint32_t *slots;                        /* numbers of entries, from 1; 0: free */
-    size_t slot_count;                      /* a power of 2 */
-    size_t slots_used;                      /* half of them at most */
+    bool is_lean;
+    /* One of both has the entries; NULL among them: taken away; room for half the slots. */
+    const sinter__manifest_entry **entries;
+    const sinter__lean_entry **leans;
+    entry_mark *marks; /* of them */
+    size_t count;      /* holes are among them */
+    uint32_t *slots;   /* numbers of entries, from 1; 0: free */
+    size_t slot_count; /* a power of 2 */
+    size_t slots_used; /* half of them at most */
     uint64_t reserved_bytes;
     size_t delete_count; /* DELETEs among the entries */
     /* Partitions, in the order in which they came; a hash table over them. */
@@ -74,6 +77,23 @@ sinter__manifest_entry_is_same(const sinter__manifest_entry *a, const sinter__ma
                          file_b->external_path);
 }
 
+static bool
+is_gone(const sinter__manifest_merge *self, size_t number)
+{
+    return self->is_lean ? self->leans[number] == NULL : self->entries[number] == NULL;
+}
+
+/** An entry that is there; a lean one comes into `room`. */
+static const sinter__manifest_entry *
+get_entry(const sinter__manifest_merge *self, size_t number, sinter__manifest_entry *room)
+{
+    if (self->is_lean) {
+        sinter__lean_entry_get(self->leans[number], room);
+        return room;
+    }
+    return self->entries[number];
+}
+
 /** Names are as good as unique; level and bucket tell the rest apart, but for what is odd. */
 static uint64_t
 hash_of(const sinter__manifest_entry *entry)
@@ -88,13 +108,13 @@ static uint32_t *
 find_slot(const sinter__manifest_merge *self, const sinter__manifest_entry *entry, uint64_t hash)
 {
     size_t at = (size_t)hash & (self->slot_count - 1);
+    sinter__manifest_entry room;
 
     while (self->slots[at] != 0) {
         const size_t number = self->slots[at] - 1;
-        const sinter__manifest_entry *other = self->entries[number];
 
-        if (self->marks[number].hash == hash && other != NULL &&
-            sinter__manifest_entry_is_same(other, entry)) {
+        if (self->marks[number].hash == hash && !is_gone(self, number) &&
+            sinter__manifest_entry_is_same(get_entry(self, number, &room), entry)) {
             break;
         }
         at = (at + 1) & (self->slot_count - 1);
@@ -118,8 +138,13 @@ close_holes(sinter__manifest_merge *self)
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (self->entries[i] != NULL) {
-            self->marks[kept] = self->marks[i];
+        if (is_gone(self, i)) {
+            continue;
+        }
+        self->marks[kept] = self->marks[i];
+        if (self->is_lean) {
+            self->leans[kept++] = self->leans[i];
+        } else {
             self->entries[kept++] = self->entries[i];
         }
     }
@@ -149,7 +174,7 @@ count_live(const sinter__manifest_merge *self)
     size_t live = 0;
 
     for (size_t i = 0; i < self->count; i++) {
-        live += self->entries[i] != NULL;
+        live += !is_gone(self, i);
     }
     return live;
 }
@@ -168,7 +193,7 @@ make_room(sinter__manifest_merge *self, sinter_error *err)
     if (live == ENTRIES_MAX) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE, "more than %d files", ENTRIES_MAX);
     }
-    while (slot_count < 4 * (live + 1)) {
+    while (slot_count < 4 * live) {
         slot_count *= 2;
     }
     if (slot_count > self->slot_count) {
@@ -178,8 +203,10 @@ make_room(sinter__manifest_merge *self, sinter_error *err)
 
         SINTER__CHECK(reserve(
             self, (slot_count - self->slot_count) * (sizeof *slots + place_bytes / 2), err));
-        SINTER__CHECK(
-            sinter__resize(self->env, (void **)&self->entries, places, sizeof *self->entries, err));
+        SINTER__CHECK(self->is_lean ? sinter__resize(self->env, (void **)&self->leans, places,
+                                                     sizeof *self->leans, err)
+                                    : sinter__resize(self->env, (void **)&self->entries, places,
+                                                     sizeof *self->entries, err));
         SINTER__CHECK(
             sinter__resize(self->env, (void **)&self->marks, places, sizeof *self->marks, err));
         SINTER__CHECK(SINTER__NEW(self->env, slots, slot_count, err));
@@ -270,6 +297,15 @@ sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **ou
     return SINTER_OK;
 }
 
+sinter_status
+sinter__manifest_merge_create_lean(const sinter_env *env, sinter__manifest_merge **out,
+                                   sinter_error *err)
+{
+    SINTER__CHECK(sinter__manifest_merge_create(env, out, err));
+    (*out)->is_lean = true;
+    return SINTER_OK;
+}
+
 void
 sinter__manifest_merge_destroy(sinter__manifest_merge *merge)
 {
@@ -281,15 +317,28 @@ sinter__manifest_merge_destroy(sinter__manifest_merge *merge)
         sinter__free(merge->env, merge->partitions);
         sinter__free(merge->env, merge->partition_slots);
         sinter__free(merge->env, merge->entries);
+        sinter__free(merge->env, merge->leans);
         sinter__free(merge->env, merge);
     }
+}
+
+static int32_t
+kind_of(const sinter__manifest_merge *self, size_t number)
+{
+    sinter__manifest_entry room;
+
+    return get_entry(self, number, &room)->kind;
 }
 
 static void
 take_away(sinter__manifest_merge *self, size_t number)
 {
-    self->delete_count -= self->entries[number]->kind == SINTER__ENTRY_DELETE;
-    self->entries[number] = NULL;
+    self->delete_count -= kind_of(self, number) == SINTER__ENTRY_DELETE;
+    if (self->is_lean) {
+        self->leans[number] = NULL;
+    } else {
+        self->entries[number] = NULL;
+    }
 }
 
 /** A failure that tells which file it is about. */
@@ -304,34 +353,63 @@ refuse(sinter_error *err, const sinter__manifest_entry *entry, const char *what)
                        (const char *)name.data, entry->bucket, entry->file.level, what);
 }
 
+/** Copy an entry to the place behind the last one, which it isn't yet. */
+static sinter_status
+keep(sinter__manifest_merge *self, const sinter__manifest_entry *entry, entry_mark mark,
+     sinter_error *err)
+{
+    assert(self->count < self->slot_count / 2);
+    SINTER__CHECK(number_partition(self, entry->partition, &mark.partition, err));
+    if (self->is_lean) {
+        SINTER__CHECK(reserve(self, sinter__lean_entry_bytes(entry), err));
+        SINTER__CHECK(sinter__lean_entry_create(
+            &self->arena, entry, self->partitions[mark.partition], &self->leans[self->count], err));
+    } else {
+        SINTER__CHECK(reserve(self, sinter__manifest_entry_bytes(entry), err));
+        SINTER__CHECK(
+            sinter__manifest_entry_copy(&self->arena, entry, &self->entries[self->count], err));
+    }
+    self->marks[self->count] = mark;
+    return SINTER_OK;
+}
+
+static sinter_status
+refuse_added(const sinter__manifest_merge *self, size_t number, const sinter__manifest_entry *entry,
+             sinter_error *err)
+{
+    return refuse(err, entry,
+                  kind_of(self, number) == SINTER__ENTRY_ADD ? "is already added"
+                                                             : "is added after it was deleted");
+}
+
+/* The slot is asked for early and looked at late: in large tables it is far away, and an ADD is
+ * copied meanwhile, as nearly all of them stay. */
 sinter_status
 sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest_entry *entry,
                            sinter_error *err)
 {
-    const sinter__manifest_entry *copy = NULL;
-    entry_mark mark = {.hash = hash_of(entry), .bucket = entry->bucket};
+    const entry_mark mark = {.hash = hash_of(entry), .bucket = entry->bucket};
+    const bool is_delete = entry->kind == SINTER__ENTRY_DELETE;
     uint32_t *slot = NULL;
 
     SINTER__CHECK(make_room(merge, err));
+    __builtin_prefetch(&merge->slots[mark.hash & (merge->slot_count - 1)]);
+    if (!is_delete) {
+        SINTER__CHECK(keep(merge, entry, mark, err));
+    }
     slot = find_slot(merge, entry, mark.hash);
     if (*slot != 0) {
-        if (entry->kind == SINTER__ENTRY_ADD) {
-            return refuse(err, entry,
-                          merge->entries[*slot - 1]->kind == SINTER__ENTRY_ADD
-                              ? "is already added"
-                              : "is added after it was deleted");
+        if (!is_delete) {
+            return refuse_added(merge, *slot - 1, entry, err);
         }
         take_away(merge, *slot - 1);
         return SINTER_OK;
     }
-    SINTER__CHECK(number_partition(merge, entry->partition, &mark.partition, err));
-    SINTER__CHECK(reserve(merge, sinter__manifest_entry_bytes(entry), err));
-    SINTER__CHECK(sinter__manifest_entry_copy(&merge->arena, entry, &copy, err));
-    assert(merge->count < merge->slot_count / 2);
-    merge->marks[merge->count] = mark;
-    merge->delete_count += entry->kind == SINTER__ENTRY_DELETE;
-    merge->entries[merge->count++] = copy;
-    *slot = (uint32_t)merge->count;
+    if (is_delete) {
+        SINTER__CHECK(keep(merge, entry, mark, err));
+    }
+    merge->delete_count += is_delete;
+    *slot = (uint32_t)++merge->count;
     merge->slots_used++;
     return SINTER_OK;
 }
@@ -353,24 +431,39 @@ sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifes
     return at != 0;
 }
 
-const sinter__manifest_entry *const *
-sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out)
+size_t
+sinter__manifest_merge_count(sinter__manifest_merge *merge)
 {
     if (close_holes(merge)) {
         rebuild(merge);
     }
-    *count_out = merge->count;
+    return merge->count;
+}
+
+const sinter__manifest_entry *const *
+sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out)
+{
+    assert(!merge->is_lean);
+    *count_out = sinter__manifest_merge_count(merge);
     return merge->entries;
+}
+
+const sinter__manifest_entry *
+sinter__manifest_merge_get(const sinter__manifest_merge *merge, size_t number,
+                           sinter__manifest_entry *room)
+{
+    assert(number < merge->count);
+    return get_entry(merge, number, room);
 }
 
 sinter_status
 sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err)
 {
-    for (size_t i = 0; merge->delete_count > 0 && i < merge->count; i++) {
-        const sinter__manifest_entry *entry = merge->entries[i];
+    sinter__manifest_entry room;
 
-        if (entry != NULL && entry->kind == SINTER__ENTRY_DELETE) {
-            return refuse(err, entry, "is deleted but was never added");
+    for (size_t i = 0; merge->delete_count > 0 && i < merge->count; i++) {
+        if (!is_gone(merge, i) && kind_of(merge, i) == SINTER__ENTRY_DELETE) {
+            return refuse(err, get_entry(merge, i, &room), "is deleted but was never added");
         }
     }
     return SINTER_OK;

@@ -15,7 +15,7 @@
 #ifndef SINTER_TABLE_MANIFEST_MERGE_H
 #define SINTER_TABLE_MANIFEST_MERGE_H
 
-#include "table/manifest_entry.h"
+#include "table/lean_entry.h"
 
 /** A merge under way. Confined. */
 typedef struct sinter__manifest_merge sinter__manifest_merge;
@@ -29,6 +29,12 @@ typedef struct sinter__manifest_merge sinter__manifest_merge;
 sinter_status
 sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **out,
                               sinter_error *err);
+
+/** Begin one that keeps no statistics of entries, and takes half of the memory (lean_entry.h);
+ *  sinter__manifest_merge_get() has the entries then. The rest as above. */
+sinter_status
+sinter__manifest_merge_create_lean(const sinter_env *env, sinter__manifest_merge **out,
+                                   sinter_error *err);
 
 /** Release, with the entries; takes NULL. */
 void
@@ -44,12 +50,25 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
                            sinter_error *err);
 
 /**
- * What is left, in the order in which it came.
+ * What is left, in the order in which it came, of a merge that isn't lean.
  * @param count_out  how many
  * @return           the entries, until the next add or destroy
  */
 const sinter__manifest_entry *const *
 sinter__manifest_merge_entries(sinter__manifest_merge *merge, size_t *count_out);
+
+/** How many are left. */
+size_t
+sinter__manifest_merge_count(sinter__manifest_merge *merge);
+
+/**
+ * One of those that are left, by its place in the order; none came since they were counted.
+ * @param room  where it goes if the merge is lean; what it points to lives as long as the merge
+ * @return      the entry, in the merge or in `room`
+ */
+const sinter__manifest_entry *
+sinter__manifest_merge_get(const sinter__manifest_merge *merge, size_t number,
+                           sinter__manifest_entry *room);
 
 /** Is an entry with this identity there, whatever its kind? */
 bool
@@ -60,8 +79,8 @@ sinter__manifest_merge_has(const sinter__manifest_merge *merge,
 bool
 sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry);
 
-/** Number of the partition, and the bucket, of an entry by its place in what
- *  sinter__manifest_merge_entries() gave, which they spare looking at. */
+/** Number of the partition, and the bucket, of an entry by its place among those that are left,
+ *  without looking at the entry. */
 uint32_t
 sinter__manifest_merge_partition(const sinter__manifest_merge *merge, size_t number);
 int32_t

@@ -40,6 +40,8 @@ struct sinter_table_scan {
     const sinter_bytes *covered; /* of a fallback: partitions that it leaves out, ascending */
     size_t covered_count;
     /* The current bucket. */
+    sinter__scratch entries; /* what unfolded entries lie in */
+    sinter__bucket_files unfolded;
     sinter__bucket_files pruned; /* with `pruner` */
     sinter__bucket_source *source;
     sinter_view *view;
@@ -239,7 +241,8 @@ cover_partitions(sinter_table_scan *scan, const sinter_snapshot *snapshot, sinte
                                          .partition_keys = scan->columns.partition_keys,
                                          .bucket = -1,
                                          .level_min = skips_level_0(scan) ? 1 : 0,
-                                         .level_max = INT32_MAX};
+                                         .level_max = INT32_MAX,
+                                         .drops_stats = true};
     sinter__live_files_counters counters = {0};
     sinter__live_files *files = NULL;
     const sinter__bucket_files *buckets = NULL;
@@ -461,6 +464,7 @@ sinter_table_scan_close(sinter_table_scan *scan)
         sinter_table_close(scan->branch);
         sinter__file_pruner_destroy(scan->pruner);
         sinter__live_files_destroy(scan->files);
+        sinter__scratch_fini(env, &scan->entries);
         sinter__index_manifest_fini(&scan->index);
         sinter__scan_columns_fini(&scan->columns);
         sinter__free(env, scan->values);
@@ -539,6 +543,9 @@ open_bucket(sinter_table_scan *scan, sinter_error *err)
         if (is_covered(scan, files)) {
             continue;
         }
+        SINTER__CHECK(
+            sinter__live_files_unfold(scan->files, files, &scan->entries, &scan->unfolded, err));
+        files = &scan->unfolded;
         SINTER__CHECK(prune(scan, &files, &scan->pruned, err));
         if (files->count > 0) {
             request.files = files;

@@ -35,6 +35,43 @@ Test(format_avro_binary, numbers_are_those_of_the_specification)
     }
 }
 
+/* What follows may be taken in one look with a number, and isn't part of it. */
+Test(format_avro_binary, numbers_are_the_same_whatever_follows)
+{
+    for (int bits = 0; bits < 64; bits++) {
+        for (int sign = 0; sign < 2; sign++) {
+            const int64_t number =
+                (int64_t)(UINT64_C(0x9e3779b97f4a7c15) >> (63 - bits) >> 1) ^ -(int64_t)sign;
+            uint8_t bytes[2 * SINTER__AVRO_LONG_BYTES_MAX];
+            const size_t size = (size_t)(sinter__avro_put_long(bytes, number) - bytes);
+
+            for (size_t behind = 0; behind <= SINTER__AVRO_LONG_BYTES_MAX; behind++) {
+                sinter__avro_cursor cursor = {bytes, bytes + size + behind};
+                int64_t found = 0;
+
+                memset(bytes + size, behind % 2 == 0 ? 0xff : 0, SINTER__AVRO_LONG_BYTES_MAX);
+                cr_assert(sinter__avro_get_long(&cursor, &found));
+                cr_assert_eq(found, number);
+                cr_assert_eq((size_t)(cursor.at - bytes), size);
+            }
+        }
+    }
+}
+
+Test(format_avro_binary, numbers_with_more_bytes_than_they_need_are_numbers)
+{
+    static const uint8_t padded[] = "\x82\x80\x80\x00\xff\xff\xff\xff\xff\xff";
+
+    for (size_t size = 4; size <= 10; size++) {
+        sinter__avro_cursor cursor = {padded, padded + size};
+        int64_t number = 0;
+
+        cr_assert(sinter__avro_get_long(&cursor, &number));
+        cr_expect_eq(number, 1);
+        cr_expect_eq((size_t)(cursor.at - padded), 4);
+    }
+}
+
 Test(format_avro_binary, numbers_of_more_than_64_bits_and_sizes_beyond_the_end_are_refused)
 {
     static const uint8_t large[] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02\x00";

@@ -64,14 +64,21 @@ digest(const sinter__live_files *files, size_t *count_out)
 {
     size_t bucket_count = 0;
     const sinter__bucket_files *buckets = sinter__live_files_buckets(files, &bucket_count);
+    sinter__scratch room = {0};
     uint64_t sum = 0;
 
     *count_out = 0;
     for (size_t b = 0; b < bucket_count; b++) {
-        for (size_t i = 0; i < buckets[b].count; i++) {
-            const sinter__manifest_entry *entry = buckets[b].entries[i];
+        sinter__bucket_files bucket;
 
-            cr_assert_eq(entry->bucket, buckets[b].bucket);
+        cr_assert_eq(sinter__live_files_unfold(files, &buckets[b], &room, &bucket, NULL),
+                     SINTER_OK);
+        cr_assert_eq(bucket.count, buckets[b].count);
+        for (size_t i = 0; i < bucket.count; i++) {
+            const sinter__manifest_entry *entry = bucket.entries[i];
+
+            cr_assert_eq(entry->bucket, bucket.bucket);
+            cr_assert_eq(entry->partition.size, bucket.partition.size);
             for (size_t c = 0; c < entry->file.file_name.size; c++) {
                 sum = sum * 31 + entry->file.file_name.data[c];
             }
@@ -81,18 +88,19 @@ digest(const sinter__live_files *files, size_t *count_out)
             ++*count_out;
         }
     }
+    sinter__scratch_fini(sinter_env_default(), &room);
     return sum;
 }
 
 static uint64_t
-read_digest(bed *b, size_t *count_out)
+read_digest(bed *b, const sinter__entry_filter *filter, size_t *count_out)
 {
     sinter__live_files *files = NULL;
     sinter_error err = SINTER_ERROR_INIT;
     uint64_t sum = 0;
 
-    cr_assert_eq(sinter__live_files_read(b->table, b->snapshot, &files, &err), SINTER_OK, "%s",
-                 err.text);
+    cr_assert_eq(sinter__live_files_read_some(b->table, b->snapshot, filter, &files, NULL, &err),
+                 SINTER_OK, "%s", err.text);
     sum = digest(files, count_out);
     sinter__live_files_destroy(files);
     return sum;
@@ -122,7 +130,10 @@ Test(table_live_files, buckets_are_in_the_order_of_partitions_and_numbers)
     unmake(&b);
 }
 
-Test(table_live_files, any_number_of_threads_gives_the_same_files)
+static const sinter__entry_filter without_stats = {
+    .bucket = -1, .level_max = INT32_MAX, .drops_stats = true};
+
+Test(table_live_files, any_number_of_threads_gives_the_same_files_with_and_without_statistics)
 {
     bed b;
     sinter_pool *pool = NULL;
@@ -131,12 +142,14 @@ Test(table_live_files, any_number_of_threads_gives_the_same_files)
     uint64_t sum = 0;
 
     make(&b, &small);
-    sum = read_digest(&b, &count);
+    sum = read_digest(&b, NULL, &count);
+    cr_expect_eq(read_digest(&b, &without_stats, &again), sum);
     cr_assert_eq(count, small.partitions * small.buckets * small.files);
     for (uint32_t threads = 1; threads <= 4; threads += 3) {
         cr_assert_eq(sinter_pool_create(sinter_env_default(), threads, 64, &pool, NULL), SINTER_OK);
         b.p.env.executor = sinter_pool_executor(pool);
-        cr_expect_eq(read_digest(&b, &again), sum, "%u threads", threads);
+        cr_expect_eq(read_digest(&b, NULL, &again), sum, "%u threads", threads);
+        cr_expect_eq(read_digest(&b, &without_stats, &again), sum, "%u threads", threads);
         sinter_pool_destroy(pool);
     }
     b.p.env.executor = (sinter_executor){.struct_size = 0};

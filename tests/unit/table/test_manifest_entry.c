@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "manifest_bed.h"
+#include "table/lean_entry.h"
 
 TestSuite(table_manifest_entry, .timeout = 60);
 
@@ -33,6 +34,47 @@ Test(table_manifest_entry, a_copy_is_one_piece_that_needs_nothing_of_the_origina
         sinter__arena_fini(&original);
         sinter__arena_fini(&kept);
     }
+}
+
+Test(table_manifest_entry, a_lean_entry_has_all_but_statistics)
+{
+    uint64_t state = 13;
+    size_t small = 0;
+
+    for (size_t i = 0; i < ENTRIES; i++) {
+        sinter__arena original = {.env = sinter_env_default()};
+        sinter__arena kept = {.env = sinter_env_default()};
+        const uint64_t before = state;
+        const sinter__manifest_entry *made = bed_entry(&original, &state, NULL);
+        sinter__manifest_entry entry = *made;
+        const sinter__lean_entry *lean = NULL;
+        sinter__manifest_entry bare;
+        sinter__manifest_entry out;
+        sinter_bytes partition = {0};
+
+        if (i % 2 == 0) { /* most entries of tables */
+            entry.file.has &= SINTER__FILE_HAS_CREATION_TIME | SINTER__FILE_HAS_SOURCE;
+            entry.file.delete_row_count = entry.file.first_row_id = 0;
+            entry.file.extra_files = entry.file.write_cols = (sinter__bytes_list){.count = 0};
+            entry.file.embedded_index = entry.file.external_path = (sinter_bytes){.size = 0};
+        }
+        small += sinter__lean_entry_bytes(&entry) < sizeof entry;
+        cr_assert_eq(sinter__arena_copy(&kept, entry.partition, &partition, NULL), SINTER_OK);
+        cr_assert_eq(sinter__lean_entry_create(&kept, &entry, partition, &lean, NULL), SINTER_OK);
+        sinter__lean_entry_get(lean, &out);
+        cr_assert(bed_is_equal(&out, sinter__manifest_entry_bare(&entry, &bare)));
+        cr_assert_eq(out.file.value_stats.min_values.size + out.file.key_stats.has, 0);
+        sinter__arena_fini(&original); /* and needs nothing of it */
+        sinter__lean_entry_get(lean, &out);
+        state = before;
+        made = bed_entry(&original, &state, NULL);
+        cr_assert(bed_is_equal_bytes(out.file.file_name, made->file.file_name));
+        cr_assert(bed_is_equal_bytes(out.file.max_key, made->file.max_key));
+        cr_assert(bed_is_equal_bytes(out.partition, made->partition));
+        sinter__arena_fini(&original);
+        sinter__arena_fini(&kept);
+    }
+    cr_expect_geq(small, ENTRIES / 3);
 }
 
 Test(table_manifest_entry, writing_takes_no_more_than_the_room_that_was_asked_for)
