@@ -12,6 +12,7 @@
 #include "table/bucket_output.h"
 #include "table/columns_reader.h"
 #include "table/deletion_file.h"
+#include "table/row_tracking.h"
 
 enum {
     ARITY_BYTES = 4,
@@ -31,6 +32,8 @@ struct sinter__bucket_source {
     size_t count;
     sinter__deletion_vector **vectors; /* of files that have one */
     size_t vector_count;
+    sinter__tracked_schema *tracked; /* of files that have the columns of row tracking */
+    size_t tracked_count;
     sinter_datum *values; /* of a key or partition */
     sinter_text text;
     sinter_format format;
@@ -185,6 +188,25 @@ has_all_columns(const sinter__bytes_list *names, const sinter_row_type *row_type
     return true;
 }
 
+/* The input with the columns of row tracking, where it has them, and what stands for them where
+ * not. */
+static sinter_status
+track_input(sinter__bucket_source *self, const sinter__data_file *file, const sinter_schema *schema,
+            sinter__data_input *input, sinter_error *err)
+{
+    sinter__tracked_schema *tracked = &self->tracked[self->tracked_count];
+
+    input->defaults = sinter__row_defaults_of(file, self->request.columns->count - 2);
+    if (!sinter__has_tracking_columns(file)) {
+        return SINTER_OK;
+    }
+    *tracked = (sinter__tracked_schema){.row_type = NULL};
+    SINTER__CHECK(sinter__tracked_schema_init(self->arena.env, schema, tracked, err));
+    self->tracked_count++;
+    input->row_type = tracked->row_type;
+    return SINTER_OK;
+}
+
 static sinter_status
 fill_input(sinter__bucket_source *self, const sinter__manifest_entry *entry, const char *path,
            sinter__data_input *out, sinter_error *err)
@@ -200,7 +222,8 @@ fill_input(sinter__bucket_source *self, const sinter__manifest_entry *entry, con
                               "version can't read");
     }
     *out = (sinter__data_input){.path = path, .row_type = schema->row_type};
-    return SINTER_OK;
+    return self->request.tracks_rows ? track_input(self, &entry->file, schema, out, err)
+                                     : SINTER_OK;
 }
 
 /* ---- deletion vectors ---- */
@@ -434,7 +457,7 @@ can_keep_columns(const sinter__bucket_source *self)
     const sinter__bucket_request *request = &self->request;
     const sinter__merge_engine engine = request->options->merge_engine;
 
-    return !request->wants_values && request->columns->order == NULL &&
+    return !request->wants_values && !request->tracks_rows && request->columns->order == NULL &&
            (request->columns->key_codec == NULL || engine == SINTER__ENGINE_DEDUPLICATE ||
             engine == SINTER__ENGINE_FIRST_ROW) &&
            form_of(self)->kind != SINTER__FILE_AVRO;
@@ -518,6 +541,9 @@ sinter__bucket_source_create(const sinter__bucket_request *request, sinter__buck
                                    (void **)&self->metas, err));
     SINTER__TRY(sinter__arena_take(&self->arena, (request->files->count + 1) * sizeof *self->inputs,
                                    (void **)&self->inputs, err));
+    SINTER__TRY(sinter__arena_take(&self->arena,
+                                   (request->files->count + 1) * sizeof *self->tracked,
+                                   (void **)&self->tracked, err));
     SINTER__TRY(find_dir(self, err));
     SINTER__TRY(fill_files(self, err));
     if (request->write != NULL) {
@@ -539,6 +565,9 @@ sinter__bucket_source_destroy(sinter__bucket_source *self)
         sinter__bucket_output_destroy(self->output);
         for (size_t i = 0; i < self->vector_count; i++) {
             sinter__deletion_vector_destroy(self->vectors[i]);
+        }
+        for (size_t i = 0; i < self->tracked_count; i++) {
+            sinter__tracked_schema_fini(&self->tracked[i]);
         }
         sinter_text_fini(&self->text);
         sinter__arena_fini(&self->arena);
@@ -590,6 +619,28 @@ decode_key(sinter__bucket_source *self, sinter_bytes key, sinter_bytes *out, sin
     return SINTER_OK;
 }
 
+/* Files with the columns of row tracking say which columns they have. */
+static sinter_status
+fill_columns(sinter__bucket_source *self, sinter__data_file *out, sinter_error *err)
+{
+    const sinter__write_plan *plan = self->request.write;
+    sinter_bytes *names = NULL;
+
+    if (!self->request.tracks_rows) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__arena_take(&self->arena, (plan->field_count + 1) * sizeof *names,
+                                     (void **)&names, err));
+    for (size_t i = 0; i < plan->field_count; i++) {
+        const char *name = plan->fields[i].name;
+
+        names[i] = (sinter_bytes){(const uint8_t *)name, strlen(name)};
+    }
+    out->has |= SINTER__FILE_HAS_WRITE_COLS;
+    out->write_cols = (sinter__bytes_list){names, plan->field_count};
+    return SINTER_OK;
+}
+
 static sinter_status
 fill_made(sinter__bucket_source *self, const sinter__data_made *known, const sinter_file_meta *made,
           sinter__data_file *out, sinter_error *err)
@@ -617,6 +668,7 @@ fill_made(sinter__bucket_source *self, const sinter__data_made *known, const sin
     }
     SINTER__CHECK(sinter__arena_strdup(&self->arena, made->file_name, &name, err));
     out->file_name = (sinter_bytes){(const uint8_t *)name, strlen(name)};
+    SINTER__CHECK(fill_columns(self, out, err));
     if (made->external_path != NULL) {
         out->has |= SINTER__FILE_HAS_EXTERNAL_PATH;
         SINTER__CHECK(sinter__external_path_name(&self->arena, made->external_path,

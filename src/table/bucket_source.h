@@ -27,6 +27,9 @@ typedef struct sinter__bucket_request {
     /* Somebody looks at values of rows while they are merged (a merge function, an order): they
      * come as BinaryRows even where columns could stay what they are. */
     bool wants_values;
+    /* `columns` and `write` are of a schema with the columns of row tracking at its end, which get
+     * values where files have none. */
+    bool tracks_rows;
     /** Tables without key: the sequence of the first row that is written. Files go on from there,
      * so one is written after the other. */
     int64_t first_sequence;

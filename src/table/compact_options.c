@@ -15,10 +15,13 @@ typedef struct guarded_key {
 } guarded_key;
 
 static const guarded_key guarded_keys[] = {
-    {"changelog-producer", {"none", "input"}}, {"data-evolution.enabled", {"false", NULL}},
-    {"row-tracking.enabled", {"false", NULL}}, {"record-level.expire-time", {NULL, NULL}},
-    {"record-level.time-field", {NULL, NULL}}, {"clustering.incremental", {"false", NULL}},
-    {"chain-table.enabled", {"false", NULL}},  {"type", {"table", NULL}},
+    {"changelog-producer", {"none", "input"}},
+    {"data-evolution.enabled", {"false", NULL}},
+    {"record-level.expire-time", {NULL, NULL}},
+    {"record-level.time-field", {NULL, NULL}},
+    {"clustering.incremental", {"false", NULL}},
+    {"chain-table.enabled", {"false", NULL}},
+    {"type", {"table", NULL}},
 };
 
 /* File indexes of columns: files without them are read all the same, but more slowly. */

@@ -143,6 +143,29 @@ read_system(const data_reader *reader, int64_t *sequence, uint8_t *kind, sinter_
     return SINTER_OK;
 }
 
+/* Ids of rows that the file has none for are counted from its first row on. */
+static sinter_status
+set_defaults(const data_reader *reader, sinter_error *err)
+{
+    const sinter__row_defaults *defaults = &reader->file->defaults;
+    sinter_datum *row_id = &reader->wanted[defaults->at];
+    sinter_datum *sequence = row_id + 1;
+
+    if (row_id->is_null && defaults->has_first_row_id) {
+        row_id->is_null = false;
+        if (__builtin_add_overflow(defaults->first_row_id, reader->position, &row_id->as.integer)) {
+            return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1,
+                                  "ids of rows from %lld on can't be counted",
+                                  (long long)defaults->first_row_id);
+        }
+    }
+    if (sequence->is_null) {
+        sequence->is_null = false;
+        sequence->as.integer = defaults->sequence;
+    }
+    return SINTER_OK;
+}
+
 /* Add the row that was read, as number `row` of the batch; false in `added_out`: it lies outside of
  * the range. */
 static sinter_status
@@ -154,6 +177,9 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
     int place = 0;
 
     SINTER__CHECK(sinter__evolution_apply(reader->evolution, reader->read, reader->wanted, err));
+    if (file->defaults.is_set) {
+        SINTER__CHECK(set_defaults(reader, err));
+    }
     if (reader->plan->key_codec != NULL) {
         SINTER__CHECK(encode_key(reader, err));
         place = place_in_range(reader);

@@ -19,6 +19,16 @@ typedef struct sinter__row_plan {
     const sinter_key_codec *key_codec; /* NULL: files without key, sequence and kind */
 } sinter__row_plan;
 
+/** Values of rows in whose place the file has null or nothing: two columns that are wanted, BIGINT.
+ */
+typedef struct sinter__row_defaults {
+    bool is_set;
+    bool has_first_row_id;
+    size_t at;            /* among the wanted columns: of the row's id; its sequence is the next */
+    int64_t first_row_id; /* of the file's first row */
+    int64_t sequence;     /* of all rows */
+} sinter__row_defaults;
+
 /** A file. Borrowed by its reader as long as it lives. */
 typedef struct sinter__data_input {
     const char *path;
@@ -28,6 +38,7 @@ typedef struct sinter__data_input {
     /** Is the row at this position deleted? NULL: none is. */
     bool (*is_deleted)(void *ctx, uint64_t position);
     void *deleted_ctx;
+    sinter__row_defaults defaults;
 } sinter__data_input;
 
 /**

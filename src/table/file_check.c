@@ -191,26 +191,30 @@ add_value_stats(file_check *self, sinter_error *err)
 {
     const sinter__data_file *file = &self->entry->file;
     const sinter_row_type *row_type = self->schema->columns.schema->row_type;
-    const size_t *positions = NULL;
-    size_t count = sinter_row_type_count(row_type);
+    const size_t count = sinter_row_type_count(row_type);
+    const sinter__bytes_list *names = NULL;
+    const size_t *known = NULL;
+    size_t known_count = 0;
 
     if ((file->has & SINTER__FILE_HAS_WRITE_COLS) != 0) {
         SINTER__CHECK(
             find_columns(self, &file->write_cols, &self->written, &self->written_count, err));
-        positions = self->written;
-        count = self->written_count;
+        names = &file->write_cols;
     }
     if ((file->has & SINTER__FILE_HAS_VALUE_STATS_COLS) != 0) {
-        SINTER__CHECK(find_columns(self, &file->value_stats_cols, &positions, &count, err));
+        SINTER__CHECK(find_columns(self, &file->value_stats_cols, &known, &known_count, err));
+        names = &file->value_stats_cols;
     }
-    for (size_t i = 0; i < count; i++) {
-        const size_t column = positions == NULL ? i : positions[i];
-        const sinter__stats_column place = {.type = sinter_row_type_column_type(row_type, column),
-                                            .arity = count,
-                                            .index = i,
-                                            .row_count = file->row_count};
+    for (size_t i = 0; i < (names == NULL ? count : names->count); i++) {
+        const size_t column = names == NULL ? i : find_column(row_type, names->items[i]);
+        sinter__stats_column place = {.arity = names == NULL ? count : names->count,
+                                      .index = i,
+                                      .row_count = file->row_count};
 
-        SINTER__CHECK(add_column(self, &file->value_stats, column, &place, "statistics"));
+        if (column != SIZE_MAX) { /* else one of row tracking's */
+            place.type = sinter_row_type_column_type(row_type, column);
+            SINTER__CHECK(add_column(self, &file->value_stats, column, &place, "statistics"));
+        }
     }
     return SINTER_OK;
 }

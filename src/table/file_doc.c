@@ -139,21 +139,31 @@ put_stats(sinter__doc_writer *writer, json_t *meta, const char *name, const sint
     }
 }
 
+/* With statistics, and what else an entry must have; or what reading the rows takes, if anything.
+ */
 static void
 put_table_meta(sinter__doc_writer *writer, json_t *object, const sinter_env *env,
-               const sinter__data_file *file)
+               const sinter__file_doc *doc)
 {
-    json_t *meta = sinter__doc_put_object(writer, object, "table_meta");
+    const sinter__data_file *file = &doc->entry->file;
+    json_t *meta = NULL;
 
-    put_stats(writer, meta, "key_stats", env, &file->key_stats);
-    put_stats(writer, meta, "value_stats", env, &file->value_stats);
-    if ((file->has & SINTER__FILE_HAS_VALUE_STATS_COLS) != 0) {
+    if (!doc->with_stats &&
+        (file->has & (SINTER__FILE_HAS_WRITE_COLS | SINTER__FILE_HAS_FIRST_ROW_ID)) == 0) {
+        return;
+    }
+    meta = sinter__doc_put_object(writer, object, "table_meta");
+    if (doc->with_stats) {
+        put_stats(writer, meta, "key_stats", env, &file->key_stats);
+        put_stats(writer, meta, "value_stats", env, &file->value_stats);
+    }
+    if (doc->with_stats && (file->has & SINTER__FILE_HAS_VALUE_STATS_COLS) != 0) {
         put_names(writer, meta, "value_stats_cols", &file->value_stats_cols);
     }
     if ((file->has & SINTER__FILE_HAS_WRITE_COLS) != 0) {
         put_names(writer, meta, "write_cols", &file->write_cols);
     }
-    if ((file->has & SINTER__FILE_HAS_EMBEDDED_INDEX) != 0) {
+    if (doc->with_stats && (file->has & SINTER__FILE_HAS_EMBEDDED_INDEX) != 0) {
         sinter__doc_put_hex(writer, meta, "embedded_index", file->embedded_index, env);
     }
     if ((file->has & SINTER__FILE_HAS_FIRST_ROW_ID) != 0) {
@@ -217,9 +227,7 @@ sinter__file_doc_put(sinter__doc_writer *writer, json_t *object, const sinter__d
     if (doc->vector != NULL && doc->vector->index_file != NULL) {
         put_vector(writer, object, doc->vector);
     }
-    if (doc->with_stats) {
-        put_table_meta(writer, object, table->env, file);
-    }
+    put_table_meta(writer, object, table->env, doc);
     return SINTER_OK;
 }
 
@@ -411,11 +419,17 @@ parse_table_meta(const sinter__doc_object *object, sinter__data_file *file, sint
 {
     const json_t *member = NULL;
     sinter__doc_object meta;
+    sinter__doc_object stats;
     bool has = false;
 
     SINTER__CHECK(sinter__doc_child(object, "table_meta", SINTER__DOC_OPTIONAL, &meta, err));
-    SINTER__CHECK(parse_stats(&meta, "key_stats", &file->key_stats, err));
-    SINTER__CHECK(parse_stats(&meta, "value_stats", &file->value_stats, err));
+    stats = meta;
+    if (json_object_get(meta.json, "key_stats") == NULL &&
+        json_object_get(meta.json, "value_stats") == NULL) {
+        stats.json = NULL; /* a file that is read */
+    }
+    SINTER__CHECK(parse_stats(&stats, "key_stats", &file->key_stats, err));
+    SINTER__CHECK(parse_stats(&stats, "value_stats", &file->value_stats, err));
     if (meta.json == NULL) {
         return SINTER_OK;
     }

@@ -15,6 +15,7 @@
 #include "table/bucket_source.h"
 #include "table/make_dirs.h"
 #include "table/result_doc.h"
+#include "table/row_tracking.h"
 
 /* A task while it runs. */
 typedef struct task_run {
@@ -22,7 +23,9 @@ typedef struct task_run {
     sinter_table_run_options options;
     sinter__task_doc doc;
     sinter__write_plan write;
-    sinter__index_manifest index; /* the vectors of the task's files */
+    sinter__index_manifest index;   /* the vectors of the task's files */
+    sinter__tracked_schema tracked; /* in tables that track rows, and its columns */
+    sinter__scan_columns tracked_columns;
     sinter__bucket_files bucket;
     sinter__bucket_source *source;
     const sinter_file_meta *metas;
@@ -85,13 +88,32 @@ fill_index(task_run *run, sinter_error *err)
     return SINTER_OK;
 }
 
+/* How rows are read and written: with ids in tables that track them. */
+static sinter_status
+prepare_columns(task_run *run, const sinter__scan_columns **out, sinter_error *err)
+{
+    const sinter__table_options *options = &run->doc.options.table;
+    const sinter_schema *schema = run->doc.table->latest;
+
+    *out = &run->doc.columns;
+    if (options->row_tracking) {
+        SINTER__CHECK(sinter__tracked_schema_init(run->env, schema, &run->tracked, err));
+        schema = &run->tracked.schema;
+        run->tracked_columns.arena.env = run->env;
+        SINTER__CHECK(
+            sinter__scan_columns_init(&run->tracked_columns, schema, options, NULL, 0, err));
+        *out = &run->tracked_columns;
+    }
+    return sinter__write_plan_init(&run->write, schema, options, err);
+}
+
 static sinter_status
 open_bucket(task_run *run, sinter_error *err)
 {
     const sinter__table_task *task = &run->doc.task;
     sinter__bucket_request request = {.table = run->doc.table,
                                       .options = &run->doc.options.table,
-                                      .columns = &run->doc.columns,
+                                      .tracks_rows = run->doc.options.table.row_tracking,
                                       .files = &run->bucket,
                                       .index = &run->index,
                                       .write = &run->write,
@@ -106,8 +128,7 @@ open_bucket(task_run *run, sinter_error *err)
                                          .entries = task->files,
                                          .count = task->count};
     SINTER__CHECK(fill_index(run, err));
-    SINTER__CHECK(
-        sinter__write_plan_init(&run->write, run->doc.table->latest, &run->doc.options.table, err));
+    SINTER__CHECK(prepare_columns(run, &request.columns, err));
     if (strcmp(task->format, sinter__write_plan_form(&run->write, task->output_level)->name) != 0) {
         return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
                            "the task asks for files of format %.20s, which isn't the table's",
@@ -389,6 +410,8 @@ fini(task_run *run)
     sinter_compact_result_destroy(run->result);
     sinter__bucket_source_destroy(run->source);
     sinter__write_plan_fini(&run->write);
+    sinter__scan_columns_fini(&run->tracked_columns);
+    sinter__tracked_schema_fini(&run->tracked);
     sinter__index_manifest_fini(&run->index);
     sinter__task_doc_fini(&run->doc);
 }

@@ -93,6 +93,7 @@ sinter__table_options_load(const sinter_schema *schema, sinter__table_options *o
     }
     SINTER__CHECK(load_bool(schema, "deletion-vectors.enabled", &out->deletion_vectors, err));
     SINTER__CHECK(load_bool(schema, "data-evolution.enabled", &out->data_evolution, err));
+    SINTER__CHECK(load_bool(schema, "row-tracking.enabled", &out->row_tracking, err));
     SINTER__CHECK(load_bool(schema, "partition.legacy-name", &out->partition_names.legacy, err));
     SINTER__CHECK(load_bool(schema, "index-file-in-data-file-dir", &out->index_in_data_dir, err));
     out->merge_engine = (sinter__merge_engine)engine;

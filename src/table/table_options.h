@@ -22,6 +22,7 @@ typedef struct sinter__table_options {
     bool ignore_delete;
     bool deletion_vectors;
     bool data_evolution;
+    bool row_tracking;
     bool index_in_data_dir; /* index-file-in-data-file-dir */
     bool sequence_descending;
     const char *sequence_field; /* names parted by commas; NULL: none */

@@ -76,7 +76,7 @@ typedef struct sinter__file_doc {
     const sinter__manifest_entry *entry;
     const char *dir;                   /* below the table's directory; NULL: not said */
     const sinter__file_vector *vector; /* NULL: none */
-    bool with_stats;                   /* `table_meta` too: a new file */
+    bool with_stats;                   /* all of `table_meta`, too: a new file */
 } sinter__file_doc;
 
 /**

@@ -532,12 +532,6 @@ check_table(const sinter_schema *schema, sinter_error *err)
 {
     static const char index_prefix[] = "file-index.";
     static const char index_suffix[] = ".columns";
-    bool tracks_rows = false;
-
-    SINTER__CHECK(load_bool(schema, "row-tracking.enabled", &tracks_rows, err));
-    if (tracks_rows) {
-        return cannot_honour("row-tracking.enabled", "true", err);
-    }
     for (size_t i = 0; i < schema->option_count; i++) {
         const sinter_option *option = &schema->options[i];
         const size_t size = strlen(option->key);
@@ -561,6 +555,9 @@ sinter__write_plan_init(sinter__write_plan *out, const sinter_schema *schema,
     out->schema = schema;
     if (options->data_evolution) {
         return cannot_honour("data-evolution.enabled", "true", err);
+    }
+    if (options->row_tracking && (schema->primary_key_count > 0 || options->bucket != -1)) {
+        return cannot_honour("row-tracking.enabled", "true", err); /* as Paimon */
     }
     SINTER__CHECK(check_table(schema, err));
     SINTER__CHECK(sinter__external_paths_load(schema, &out->arena, &out->external, err));

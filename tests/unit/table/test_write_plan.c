@@ -177,7 +177,7 @@ Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
         {"parquet.bloom.filter.enabled", "true", "", SINTER_E_UNSUPPORTED},
         {"orc.bloom.filter.columns", "v", ",\"file.format\":\"orc\"", SINTER_E_UNSUPPORTED},
         {"file-index.bloom-filter.columns", "v", "", SINTER_E_UNSUPPORTED},
-        {"row-tracking.enabled", "true", "", SINTER_E_UNSUPPORTED},
+        {"row-tracking.enabled", "true", "", SINTER_E_UNSUPPORTED}, /* with a key */
         {"data-file.external-paths", "s3://b/c", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
         {"data-file.external-paths", "file:x", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
         {"data-file.external-paths", "/x", ROUND_ROBIN, SINTER_E_INVALID},
