@@ -17,8 +17,6 @@ typedef struct guarded_key {
 static const guarded_key guarded_keys[] = {
     {"changelog-producer", {"none", "input"}},
     {"data-evolution.enabled", {"false", NULL}},
-    {"record-level.expire-time", {NULL, NULL}},
-    {"record-level.time-field", {NULL, NULL}},
     {"clustering.incremental", {"false", NULL}},
     {"chain-table.enabled", {"false", NULL}},
     {"type", {"table", NULL}},

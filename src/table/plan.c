@@ -241,6 +241,8 @@ fill_task(sinter__planner *self, const sinter__task_draft *draft, sinter__table_
     task->place.total_buckets = draft->bucket->total_buckets;
     task->place.user = self->user;
     task->place.identifier = self->identifier++;
+    task->has_now = self->expiry.is_on;
+    task->now_ms = self->now_ms;
     task->type = draft->type;
     task->drop_delete = draft->drop_delete;
     task->force_rewrite_all_files = core->force_rewrite_all_files;
@@ -356,6 +358,9 @@ plan_table(sinter__planner *self, sinter_error *err)
     SINTER__CHECK(
         sinter__scan_columns_init(&self->columns, schema, &self->compaction.table, NULL, 0, err));
     SINTER__CHECK(sinter__write_plan_init(&self->write, schema, &self->compaction.table, err));
+    self->now_ms = sinter__now_ms(self->table->env);
+    SINTER__CHECK(
+        sinter__record_expiry_load(self->table, &self->columns, self->now_ms, &self->expiry, err));
     SINTER__CHECK(sinter__partition_filter_parse(
         &self->columns,
         &(sinter__partition_texts){self->options.partitions, self->options.partition_count,

@@ -84,7 +84,7 @@ name_of(const sinter_file_meta *meta)
 /* All files; where they are one run at the top already, those that a rewrite does something for
  * (spec/compaction.md 7.5). */
 static void
-pick_full(const sinter__planner *self, keyed_bucket *bucket)
+pick_full(sinter__planner *self, keyed_bucket *bucket)
 {
     const bool force = self->compaction.core.force_rewrite_all_files;
     bool is_top = true;
@@ -94,7 +94,8 @@ pick_full(const sinter__planner *self, keyed_bucket *bucket)
     }
     bucket->draft.count = 0;
     for (size_t i = 0; i < bucket->count; i++) {
-        if (!is_top || force || sinter__planner_vector(self, name_of(&bucket->metas[i])) != NULL) {
+        if (!is_top || force || sinter__planner_vector(self, name_of(&bucket->metas[i])) != NULL ||
+            sinter__record_expiry_of_file(&self->expiry, &bucket->metas[i])) {
             bucket->members[bucket->draft.count++] = i;
         }
     }

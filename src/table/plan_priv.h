@@ -6,6 +6,7 @@
 
 #include "table/live_files.h"
 #include "table/plan_filter.h"
+#include "table/record_expiry.h"
 #include "table/task.h"
 #include "table/write_plan.h"
 
@@ -28,6 +29,8 @@ typedef struct sinter__planner {
     sinter__found_vector *vectors; /* sorted by data file */
     size_t vector_count;
     sinter__partition_filter filter;
+    int64_t now_ms; /* where rows expire: when they do */
+    sinter__record_expiry expiry;
     sinter__arena arena; /* of the planner's own */
     int64_t snapshot_id;
     const char *user;

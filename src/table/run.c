@@ -14,6 +14,7 @@
 #include "doc/text.h"
 #include "table/bucket_source.h"
 #include "table/make_dirs.h"
+#include "table/record_expiry.h"
 #include "table/result_doc.h"
 #include "table/row_tracking.h"
 
@@ -23,7 +24,8 @@ typedef struct task_run {
     sinter_table_run_options options;
     sinter__task_doc doc;
     sinter__write_plan write;
-    sinter__index_manifest index;   /* the vectors of the task's files */
+    sinter__index_manifest index; /* the vectors of the task's files */
+    sinter__record_expiry expiry;
     sinter__tracked_schema tracked; /* in tables that track rows, and its columns */
     sinter__scan_columns tracked_columns;
     sinter__bucket_files bucket;
@@ -129,6 +131,11 @@ open_bucket(task_run *run, sinter_error *err)
                                          .count = task->count};
     SINTER__CHECK(fill_index(run, err));
     SINTER__CHECK(prepare_columns(run, &request.columns, err));
+    if (task->has_now) {
+        SINTER__CHECK(sinter__record_expiry_load(run->doc.table, request.columns, task->now_ms,
+                                                 &run->expiry, err));
+    }
+    request.wants_values = run->expiry.is_on;
     if (strcmp(task->format, sinter__write_plan_form(&run->write, task->output_level)->name) != 0) {
         return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
                            "the task asks for files of format %.20s, which isn't the table's",
@@ -195,6 +202,11 @@ run_keyed(task_run *run, sinter_error *err)
     task.schema_id = given->place.schema_id;
     task.spill_dir = run->options.spill_dir;
     task.spill_space = run->options.spill_space;
+    if (run->expiry.is_on) {
+        task.is_expired = sinter__record_expiry_of_file;
+        task.keep_record = sinter__record_expiry_keeps;
+        task.expire_ctx = &run->expiry;
+    }
     task.external_dirs = external->dirs;
     task.external_dir_count = external->count;
     return sinter_compact_task_run(run->env, &task, &run->result, err);

@@ -46,6 +46,8 @@ typedef struct sinter__table_task {
     sinter__task_place place;
     sinter__task_type type;
     bool drop_delete;
+    bool has_now; /* rows of the table expire */
+    int64_t now_ms;
     bool force_rewrite_all_files;
     int32_t output_level;
     int32_t max_level;
@@ -76,7 +78,7 @@ typedef struct sinter__file_doc {
     const sinter__manifest_entry *entry;
     const char *dir;                   /* below the table's directory; NULL: not said */
     const sinter__file_vector *vector; /* NULL: none */
-    bool with_stats;                   /* all of `table_meta`, too: a new file */
+    bool with_stats; /* all of `table_meta`, too: a new file, or one whose rows expire */
 } sinter__file_doc;
 
 /**

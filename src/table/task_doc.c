@@ -279,8 +279,10 @@ put_files(sinter__doc_writer *writer, json_t *root, const sinter__doc_table *tab
     json_t *files = sinter__doc_put_array(writer, root, "files");
 
     for (size_t i = 0; i < task->count; i++) {
-        const sinter__file_doc file = {
-            .entry = task->files[i], .dir = task->output_dir, .vector = &task->vectors[i]};
+        const sinter__file_doc file = {.entry = task->files[i],
+                                       .dir = task->output_dir,
+                                       .vector = &task->vectors[i],
+                                       .with_stats = task->has_now};
 
         SINTER__CHECK(sinter__file_doc_put(writer, sinter__doc_append_object(writer, files), table,
                                            &file, err));
@@ -333,7 +335,11 @@ sinter__task_doc_print(const sinter__doc_table *table, const sinter__table_task 
     sinter__doc_put_count(&writer, root, "target_file_bytes", task->target_file_bytes);
     put_output(&writer, root, task);
     put_merge(&writer, root, task, &options);
-    sinter__doc_put_null(&writer, root, "now_ms");
+    if (task->has_now) {
+        sinter__doc_put_integer(&writer, root, "now_ms", task->now_ms);
+    } else {
+        sinter__doc_put_null(&writer, root, "now_ms");
+    }
     sinter__doc_put_null(&writer, root, "range");
     put_options(&writer, root, task);
     st = put_files(&writer, root, table, task, err);
@@ -542,12 +548,13 @@ static sinter_status
 load_task(const sinter_env *env, const sinter__doc_object *root, const char *base_dir,
           const sinter__settings *settings, sinter__task_doc *doc, sinter_error *err)
 {
+    const sinter__doc_range times = {INT64_MIN, INT64_MAX};
     sinter__table_task *task = &doc->task;
     int type = -1;
 
     SINTER__CHECK(sinter__doc_check(root, &kind, err));
     SINTER__CHECK(refuse_member(root, "range", err));
-    SINTER__CHECK(refuse_member(root, "now_ms", err));
+    SINTER__CHECK(sinter__doc_integer(root, "now_ms", times, &task->has_now, &task->now_ms, err));
     SINTER__CHECK(
         sinter__doc_string(root, "task_id", SINTER__DOC_NEEDED, &task->place.task_id, err));
     SINTER__CHECK(

@@ -59,8 +59,6 @@ Test(table_compact_options, keys_that_change_the_outcome_are_refused_by_name)
     expect_refused(true, "changelog-producer", "full-compaction");
     expect_refused(true, "merge-engine", "partial-update");
     expect_refused(true, "merge-engine", "aggregation");
-    expect_refused(true, "record-level.expire-time", "1 d");
-    expect_refused(true, "record-level.time-field", "v");
     expect_refused(true, "bucket", "-2");
     expect_refused(true, "chain-table.enabled", "true");
     expect_refused(false, "data-evolution.enabled", "true");

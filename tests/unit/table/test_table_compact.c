@@ -68,7 +68,7 @@ open_table(const sinter_env *env, sinter_table **out, sinter_error *err)
     return sinter_table_open(env, &config, out, err);
 }
 
-/* Rows (k, p, v) with a kind of one letter, "+1,7,a -2,7,b", as a commit. */
+/* Rows (k, p, v) with a kind of one letter, "+1,7,a -2,7,b", as a commit; a p below 0 is null. */
 static void
 write_rows(const sinter_env *env, const char *rows)
 {
@@ -90,6 +90,7 @@ write_rows(const sinter_env *env, const char *rows)
         cr_assert_eq(sscanf(rows, "%c%d,%d,%15[a-z]%n", &kind, &k, &p, v, &used), 4);
         values[0].as.integer = k;
         values[1].as.integer = p;
+        values[1].is_null = p < 0;
         values[2].as.bytes = (sinter_bytes){(const uint8_t *)v, strlen(v)};
         cr_assert_eq(sinter_table_writer_add(writer,
                                              kind == '-' ? SINTER_KIND_DELETE : SINTER_KIND_INSERT,
@@ -118,10 +119,10 @@ scan_rows(const sinter_env *env)
     cr_assert_eq(open_table(env, &table, &err), SINTER_OK, "%s", err.text);
     cr_assert_eq(sinter_table_scan_open(table, NULL, &scan, &err), SINTER_OK, "%s", err.text);
     while ((st = sinter_table_scan_next(scan, &values, &err)) == SINTER_OK) {
-        size +=
-            (size_t)snprintf(out + size, 4096 - size, "%s%" PRId64 ",%" PRId64 ",%.*s",
-                             size == 0 ? "" : " ", values[0].as.integer, values[1].as.integer,
-                             (int)values[2].as.bytes.size, (const char *)values[2].as.bytes.data);
+        size += (size_t)snprintf(
+            out + size, 4096 - size, "%s%" PRId64 ",%" PRId64 ",%.*s", size == 0 ? "" : " ",
+            values[0].as.integer, values[1].is_null ? -1 : values[1].as.integer,
+            (int)values[2].as.bytes.size, (const char *)values[2].as.bytes.data);
     }
     cr_assert_eq(st, SINTER_END, "%s", err.text);
     sinter_table_scan_close(scan);
@@ -470,6 +471,64 @@ Test(table_table_compact, results_go_to_external_directories)
         cr_expect_eq(p.memory->ops->list(p.memory, "t/bucket-0", count_name, &files[1], NULL),
                      SINTER_E_NOT_FOUND);
         cr_expect_eq(files[0], 4);
+        place_fini(&p);
+    }
+}
+
+/* A clock that stands still. */
+static int64_t now_ms;
+
+static int64_t
+tell_time(void *ctx)
+{
+    (void)ctx;
+    return now_ms;
+}
+
+#define EXPIRING(field)                                                          \
+    "{" FIELDS ",\"primaryKeys\":[\"k\"],\"options\":{\"file.format\":\"avro\"," \
+    "\"bucket\":\"1\",\"record-level.expire-time\":\"100 s\"," field "}}"
+
+Test(table_table_compact, f27_old_rows_go_and_rows_without_a_time_stay)
+{
+    sinter_table_commit_info info;
+    sinter_error err = SINTER_ERROR_INIT;
+    place p;
+
+    place_init(&p, NULL);
+    p.env.clock.wall_ms = tell_time;
+    now_ms = 199999;
+    make_table(&p.env, EXPIRING("\"record-level.time-field\":\"p\""));
+    write_rows(&p.env, "+1,100,a +2,50,b +3,-1,c");
+    write_rows(&p.env, "+4,99,d");
+    expect_rows(&p.env, "1,100,a 2,50,b 3,-1,c 4,99,d");
+    cr_assert_eq(compact(&p.env, &everything, &info, &err), SINTER_OK, "%s", err.text);
+    expect_rows(&p.env, "1,100,a 3,-1,c 4,99,d");
+    cr_assert_eq(compact(&p.env, &everything, &info, &err), SINTER_OK, "%s", err.text);
+    cr_expect_eq(latest(&p.env), 3, "no file holds an old row");
+    now_ms = 200000;
+    cr_assert_eq(compact(&p.env, &everything, &info, &err), SINTER_OK, "%s", err.text);
+    cr_expect_eq(info.files_before, 1, "the file at the top is rewritten for its statistics");
+    expect_rows(&p.env, "1,100,a 3,-1,c");
+    place_fini(&p);
+}
+
+Test(table_table_compact, f27_a_time_field_that_is_none_is_refused_by_name)
+{
+    static const char *const schemas[] = {EXPIRING("\"sequence.field\":\"p\""),
+                                          EXPIRING("\"record-level.time-field\":\"v\""),
+                                          EXPIRING("\"record-level.time-field\":\"x\"")};
+
+    for (size_t i = 0; i < 3; i++) {
+        sinter_table_commit_info info;
+        sinter_error err = SINTER_ERROR_INIT;
+        place p;
+
+        place_init(&p, NULL);
+        make_table(&p.env, schemas[i]);
+        write_rows(&p.env, "+1,100,a");
+        cr_expect_eq(compact(&p.env, &everything, &info, &err), SINTER_E_INVALID);
+        cr_expect_not_null(strstr(err.text, "record-level.time-field"), "%s", err.text);
         place_fini(&p);
     }
 }
