@@ -479,35 +479,48 @@ grow_list(sinter__avro_decoder *self, const plan_step *step, sinter__avro_list *
     return SINTER_OK;
 }
 
-/* Numbers that may be null, as long as each of branch and number is one byte. @return how many */
-static size_t
-read_short_numbers(const plan_step *step, sinter__avro_cursor *cursor, size_t count, uint8_t *items)
+/* A list of numbers that may be null as most are: one block of less than 64, none of them null,
+ * each of a byte, and memory is there for them. @return false: it is another one, and nothing was
+ * read */
+static bool
+read_short_numbers(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor *cursor,
+                   uint8_t *member)
 {
-    const size_t pairs = (size_t)(cursor->end - cursor->at) / 2;
     const uint8_t value_byte = (uint8_t)(2 * step->item_branch);
     const uint8_t *at = cursor->at;
-    size_t i = 0;
+    const size_t there = (size_t)(cursor->end - at);
+    const size_t count = there == 0 ? 0 : (size_t)at[0] / 2;
+    const size_t room = (self->scratch.capacity - self->scratch_used) / sizeof(int64_t);
+    int64_t *items = NULL;
+    sinter__avro_list list = {0};
 
-    if (step->op != SINTER__AVRO_FORM_INT64_LIST || step->item_branch < 0) {
-        return 0;
+    if (step->item_branch < 0 || count == 0 || there < 2 * count + 2 || (at[0] & 0x81) != 0 ||
+        count > room) {
+        return false;
     }
-    for (count = count < pairs ? count : pairs; i < count; i++, at += 2) {
-        const int64_t value = (int64_t)(at[1] >> 1) ^ -(int64_t)(at[1] & 1);
-
+    items = (int64_t *)(void *)(self->scratch.data + self->scratch_used);
+    at++;
+    for (size_t i = 0; i < count; i++, at += 2) {
         if (at[0] != value_byte || at[1] >= 0x80) {
-            break;
+            return false;
         }
-        memcpy(items + i * sizeof value, &value, sizeof value);
+        items[i] = (int64_t)(at[1] >> 1) ^ -(int64_t)(at[1] & 1);
     }
-    cursor->at = at;
-    return i;
+    if (*at != 0) {
+        return false;
+    }
+    self->scratch_used += count * sizeof *items;
+    list = (sinter__avro_list){items, count};
+    memcpy(member, &list, sizeof list);
+    cursor->at = at + 1;
+    return true;
 }
 
 static sinter_status
 read_items(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor *cursor,
            size_t count, uint8_t *items, sinter_error *err)
 {
-    for (size_t i = read_short_numbers(step, cursor, count, items); i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         SINTER__CHECK(read_item(self, step, cursor, items + i * step->item_size, err));
     }
     return SINTER_OK;
@@ -557,7 +570,15 @@ run_other(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor
 {
     const uint8_t *begin = cursor->at;
 
+    if (step->op == SINTER__AVRO_FORM_INT64_LIST &&
+        read_short_numbers(self, step, cursor, record + step->offset)) {
+        return SINTER_OK;
+    }
     if (step->op < OP_SKIP) {
+        if (begin < cursor->end && *begin == 0) { /* empty, as it is in the record already */
+            cursor->at++;
+            return SINTER_OK;
+        }
         return read_list(self, step, cursor, record + step->offset, err);
     }
     if (!sinter__avro_skip(cursor, step->type)) {

@@ -8,6 +8,8 @@
 
 enum { SLOTS_MIN = 64, ENTRIES_MAX = INT32_MAX };
 
+#define SLOT_HASH (~(uint64_t)UINT32_MAX) /* the part of a slot that is of the hash */
+
 /* What is looked at of an entry without looking at the entry itself. */
 typedef struct entry_mark {
     uint64_t hash;
@@ -26,7 +28,7 @@ struct sinter__manifest_merge {
     const sinter__lean_entry **leans;
     entry_mark *marks; /* of them */
     size_t count;      /* holes are among them */
-    uint32_t *slots;   /* numbers of entries, from 1; 0: free */
+    uint64_t *slots;   /* the upper half of an entry's hash, its number from 1; 0: free */
     size_t slot_count; /* a power of 2 */
     size_t slots_used; /* half of them at most */
     uint64_t reserved_bytes;
@@ -103,17 +105,31 @@ hash_of(const sinter__manifest_entry *entry)
     return sinter__hash_seeded(entry->file.file_name.data, entry->file.file_name.size, seed);
 }
 
+/** What the slot of an entry has; its number is the lower half. */
+static uint64_t
+slot_of(uint64_t hash, size_t number)
+{
+    return (hash & SLOT_HASH) | ((uint64_t)number + 1);
+}
+
+/* The number of the entry in a slot that isn't free. */
+static size_t
+number_of(uint64_t slot)
+{
+    return (size_t)(uint32_t)slot - 1;
+}
+
 /** The slot of the entry that is the same, or the free one where it would be. */
-static uint32_t *
+static uint64_t *
 find_slot(const sinter__manifest_merge *self, const sinter__manifest_entry *entry, uint64_t hash)
 {
     size_t at = (size_t)hash & (self->slot_count - 1);
     sinter__manifest_entry room;
 
     while (self->slots[at] != 0) {
-        const size_t number = self->slots[at] - 1;
+        const size_t number = number_of(self->slots[at]);
 
-        if (self->marks[number].hash == hash && !is_gone(self, number) &&
+        if (((self->slots[at] ^ hash) & SLOT_HASH) == 0 && !is_gone(self, number) &&
             sinter__manifest_entry_is_same(get_entry(self, number, &room), entry)) {
             break;
         }
@@ -164,7 +180,7 @@ rebuild(sinter__manifest_merge *self)
         while (self->slots[at] != 0) {
             at = (at + 1) & (self->slot_count - 1);
         }
-        self->slots[at] = (uint32_t)i + 1;
+        self->slots[at] = slot_of(self->marks[i].hash, i);
     }
 }
 
@@ -184,7 +200,7 @@ static sinter_status
 make_room(sinter__manifest_merge *self, sinter_error *err)
 {
     const size_t live = self->slots_used < self->slot_count / 2 ? 0 : count_live(self);
-    uint32_t *slots = NULL;
+    uint64_t *slots = NULL;
     size_t slot_count = SLOTS_MIN;
 
     if (self->slots_used < self->slot_count / 2) {
@@ -390,7 +406,7 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
 {
     const entry_mark mark = {.hash = hash_of(entry), .bucket = entry->bucket};
     const bool is_delete = entry->kind == SINTER__ENTRY_DELETE;
-    uint32_t *slot = NULL;
+    uint64_t *slot = NULL;
 
     SINTER__CHECK(make_room(merge, err));
     __builtin_prefetch(&merge->slots[mark.hash & (merge->slot_count - 1)]);
@@ -400,16 +416,16 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
     slot = find_slot(merge, entry, mark.hash);
     if (*slot != 0) {
         if (!is_delete) {
-            return refuse_added(merge, *slot - 1, entry, err);
+            return refuse_added(merge, number_of(*slot), entry, err);
         }
-        take_away(merge, *slot - 1);
+        take_away(merge, number_of(*slot));
         return SINTER_OK;
     }
     if (is_delete) {
         SINTER__CHECK(keep(merge, entry, mark, err));
     }
     merge->delete_count += is_delete;
-    *slot = (uint32_t)++merge->count;
+    *slot = slot_of(mark.hash, merge->count++);
     merge->slots_used++;
     return SINTER_OK;
 }
@@ -423,12 +439,12 @@ sinter__manifest_merge_has(const sinter__manifest_merge *merge, const sinter__ma
 bool
 sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry)
 {
-    const uint32_t at = merge->slot_count > 0 ? *find_slot(merge, entry, hash_of(entry)) : 0;
+    const uint64_t slot = merge->slot_count > 0 ? *find_slot(merge, entry, hash_of(entry)) : 0;
 
-    if (at != 0) {
-        take_away(merge, at - 1);
+    if (slot != 0) {
+        take_away(merge, number_of(slot));
     }
-    return at != 0;
+    return slot != 0;
 }
 
 size_t

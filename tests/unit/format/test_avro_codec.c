@@ -477,6 +477,84 @@ Test(format_avro_codec, lists_may_come_in_blocks_with_sizes)
     }
 }
 
+/* One list of `count` numbers that may be null, all of a byte but the one at `odd`: a null, or one
+ * of two bytes. In two blocks where `is_cut`; a number follows. */
+static size_t
+put_numbers(uint8_t *to, size_t count, size_t odd, bool is_null, bool is_cut)
+{
+    uint8_t *at = to;
+
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || (is_cut && i == count / 2)) {
+            at = sinter__avro_put_long(at, (int64_t)(!is_cut               ? count
+                                                     : i == 0 && count > 1 ? count / 2
+                                                                           : count - count / 2));
+        }
+        at = sinter__avro_put_long(at, i != odd || !is_null);
+        if (i != odd || !is_null) {
+            at = sinter__avro_put_long(at, i == odd ? -500 : (int64_t)(i % 64) - 5);
+        }
+    }
+    at = sinter__avro_put_long(at, 0);
+    at = sinter__avro_put_long(at, 7);
+    return (size_t)(at - to);
+}
+
+static void
+check_numbers(const outer *out, size_t count, size_t odd, bool is_null)
+{
+    const int64_t *items = out->numbers.items;
+
+    cr_assert_eq(out->i64, 7);
+    cr_assert_eq(out->numbers.count, count);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t number = i != odd ? (int64_t)(i % 64) - 5 : is_null ? INT64_MIN : -500;
+
+        cr_assert_eq(items[i], number, "%zu of %zu", i, count);
+    }
+}
+
+Test(format_avro_codec, lists_of_short_numbers_are_what_other_lists_are)
+{
+    static const char text[] =
+        RECORD(FIELD("numbers", "{\"type\":\"array\",\"items\":[\"null\",\"long\"]}") "," FIELD(
+            "i64", "\"long\""));
+    sinter__avro_schema *schema = NULL;
+    sinter__avro_decoder *decoder = NULL;
+    uint8_t bytes[400];
+
+    cr_assert_eq(sinter__avro_schema_parse(sinter_env_default(),
+                                           (sinter_bytes){(const uint8_t *)text, strlen(text)},
+                                           &schema, NULL),
+                 SINTER_OK);
+    cr_assert_eq(
+        sinter__avro_decoder_create(sinter_env_default(), schema, &outer_shape, &decoder, NULL),
+        SINTER_OK);
+    for (size_t form = 0; form < 4; form++) {
+        const bool is_null = form % 2 == 0;
+
+        for (size_t count = 0; count < 70; count++) {
+            for (size_t odd = 0; odd <= count; odd += 1 + count / 5) {
+                const size_t size = put_numbers(bytes, count, odd, is_null, form > 1 && count > 1);
+
+                for (size_t cut = 0; cut <= size; cut++) { /* cut off anywhere: an error */
+                    sinter__avro_cursor cursor = {bytes, bytes + cut};
+                    outer out;
+
+                    cr_assert_eq(sinter__avro_decoder_next(decoder, &cursor, &out, NULL),
+                                 cut == size ? SINTER_OK : SINTER_E_CORRUPT);
+                    if (cut == size) {
+                        check_numbers(&out, count, odd, is_null);
+                        cr_assert(cursor.at == cursor.end);
+                    }
+                }
+            }
+        }
+    }
+    sinter__avro_decoder_destroy(decoder);
+    sinter__avro_schema_destroy(schema);
+}
+
 Test(format_avro_codec, unwanted_fields_far_inside_are_told_of)
 {
     static const char text[] =
