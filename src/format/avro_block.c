@@ -11,6 +11,7 @@
 #include <zstd_errors.h>
 
 #include "base/bytes.h"
+#include "sst/codec.h"
 
 enum {
     ROOM_BYTES_MIN = 64 << 10,
@@ -324,6 +325,7 @@ encode_zstd(sinter__avro_coder *self, int level, sinter_bytes raw, sinter_bytes 
             sinter_error *err)
 {
     size_t size = ZSTD_compressBound(raw.size);
+    size_t code = 0;
 
     if (self->encoder == NULL) {
         self->encoder = ZSTD_createCCtx();
@@ -332,8 +334,10 @@ encode_zstd(sinter__avro_coder *self, int level, sinter_bytes raw, sinter_bytes 
         return SINTER__ERR(err, SINTER_E_NOMEM, "no memory for a zstd encoder");
     }
     SINTER__CHECK(sinter__scratch_fit(self->env, &self->room, size, err));
-    size = ZSTD_compressCCtx(self->encoder, self->room.data, size, raw.data, raw.size,
-                             level == 0 ? 1 : level);
+    code = sinter__zstd_configure(self->encoder, level == 0 ? 1 : level, raw.size);
+    size = ZSTD_isError(code)
+               ? code
+               : ZSTD_compress2(self->encoder, self->room.data, size, raw.data, raw.size);
     if (ZSTD_isError(size)) {
         return SINTER__ERR(err, SINTER_E_NOMEM, "zstd can't encode %zu bytes: %s", raw.size,
                            ZSTD_getErrorName(size));

@@ -118,11 +118,8 @@ account(sinter__codec *self, sinter_error *err)
     return SINTER_OK;
 }
 
-/** Choose level and hash table. Level 1 takes 8192 entries for a block of usual size, which no
- * longer fit in the first cache beside the block; with half of them it encodes 5 to 20 % faster and
- * packs -0.4 to 1.9 % worse (docs/performance.md). */
-static size_t
-configure_zstd(ZSTD_CCtx *encoder, int level, size_t raw_size)
+size_t
+sinter__zstd_configure(ZSTD_CCtx *encoder, int level, size_t raw_size)
 {
     enum { USUAL_BYTES_MAX = 128 << 10, HASH_LOG = 12 };
     const int hash_log = level == 1 && raw_size <= USUAL_BYTES_MAX ? HASH_LOG : 0; /* 0: its own */
@@ -144,7 +141,7 @@ encode_zstd(sinter__codec *self, int level, sinter_bytes raw, uint8_t *out, size
     if (self->encoder == NULL) {
         return SINTER__ERR(err, SINTER_E_NOMEM, "no memory for a zstd encoder");
     }
-    size = configure_zstd(self->encoder, level == 0 ? 1 : level, raw.size);
+    size = sinter__zstd_configure(self->encoder, level == 0 ? 1 : level, raw.size);
     if (!ZSTD_isError(size)) {
         size = ZSTD_compress2(self->encoder, out, ZSTD_compressBound(raw.size), raw.data, raw.size);
     }

@@ -41,6 +41,15 @@ sinter__codec_encoder_bytes(int codec, int level, uint64_t raw_size);
 uint64_t
 sinter__codec_decoder_bytes(int codec);
 
+/**
+ * Choose level and hash table of a zstd encoder. Level 1 takes 8192 entries for a block of usual
+ * size, which no longer fit in the first cache beside the block; with half of them it encodes 5 to
+ * 25 % faster and packs -0.4 to 1.9 % worse (docs/performance.md).
+ * @return zstd's code
+ */
+size_t
+sinter__zstd_configure(struct ZSTD_CCtx_s *encoder, int level, size_t raw_size);
+
 /** Can `stored` bytes of this codec stand for `raw` bytes? Refuses claims before memory is taken.
  */
 bool

@@ -9,17 +9,33 @@
 #include "doc/type.h"
 #include "table/nest.h"
 
-enum { MICROS_PER_MS = 1000, NANOS_PER_MICRO = 1000, DECIMAL_BYTES_MAX = 16 };
+enum { MICROS_PER_MS = 1000, NANOS_PER_MICRO = 1000, DECIMAL_BYTES_MAX = 16, MILLI_DIGITS = 3 };
+
+/** What the bytes of a value are. */
+typedef enum value_form {
+    FORM_BOOLEAN = 0,
+    FORM_INTEGER = 1, /* from `least` to `greatest` */
+    FORM_MILLIS = 2,
+    FORM_MICROS = 3,
+    FORM_FLOAT = 4,
+    FORM_DOUBLE = 5,
+    FORM_BYTES = 6,
+    FORM_DECIMAL = 7,
+    FORM_ROW = 8,
+    FORM_ITEMS = 9 /* ARRAY, MAP, MULTISET */
+} value_form;
 
 typedef struct node node;
 
 /** How the values of a type stand in the file. */
 struct node {
+    value_form form;
+    int32_t null_branch; /* -1: there is no union */
+    int64_t least;
+    int64_t greatest;
     sinter_type type;
     sinter__nest *nest;            /* the parent's part, or the column's */
     const sinter__avro_node *avro; /* behind the union with null */
-    int32_t null_branch;           /* -1: there is no union */
-    bool is_micros;                /* TIMESTAMP */
     const char *column;            /* for errors */
     node *parts;                   /* of a nested type */
     size_t part_count;
@@ -42,6 +58,7 @@ struct sinter__avro_rows {
     node *columns;
     sinter__nest *nests; /* one a column */
     size_t column_count;
+    bool checks_nested;
 };
 
 /* ---- compiling ---- */
@@ -88,6 +105,55 @@ avro_type_of(const sinter_type *type)
     }
 }
 
+/* Of an atomic type that the file's type fits. */
+static value_form
+form_of(const sinter_type *type, const sinter__avro_node *avro)
+{
+    switch (avro->type) {
+    case SINTER__AVRO_BOOLEAN:
+        return FORM_BOOLEAN;
+    case SINTER__AVRO_FLOAT:
+        return FORM_FLOAT;
+    case SINTER__AVRO_DOUBLE:
+        return FORM_DOUBLE;
+    case SINTER__AVRO_STRING:
+        return FORM_BYTES;
+    case SINTER__AVRO_BYTES:
+        return type->id == SINTER_TYPE_DECIMAL ? FORM_DECIMAL : FORM_BYTES;
+    default:
+        if (!sinter__type_is_timestamp(type)) {
+            return FORM_INTEGER;
+        }
+        if (avro->logical_type == NULL) {
+            return type->precision > MILLI_DIGITS ? FORM_MICROS : FORM_MILLIS;
+        }
+        return strstr(avro->logical_type, "micros") != NULL ? FORM_MICROS : FORM_MILLIS;
+    }
+}
+
+static void
+set_range(node *n)
+{
+    switch (n->type.id) {
+    case SINTER_TYPE_TINYINT:
+        n->least = INT8_MIN;
+        n->greatest = INT8_MAX;
+        break;
+    case SINTER_TYPE_SMALLINT:
+        n->least = INT16_MIN;
+        n->greatest = INT16_MAX;
+        break;
+    case SINTER_TYPE_BIGINT:
+        n->least = INT64_MIN;
+        n->greatest = INT64_MAX;
+        break;
+    default:
+        n->least = INT32_MIN;
+        n->greatest = INT32_MAX;
+        break;
+    }
+}
+
 static sinter_status
 compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, sinter_error *err);
 
@@ -129,6 +195,7 @@ compile_map(sinter__avro_rows *rows, node *n, sinter_error *err)
 static sinter_status
 compile_nested(sinter__avro_rows *rows, node *n, sinter_error *err)
 {
+    n->form = n->type.id == SINTER_TYPE_ROW ? FORM_ROW : FORM_ITEMS;
     n->part_count = n->type.parts->count;
     SINTER__CHECK(sinter__arena_take(&rows->arena, (n->part_count + 1) * sizeof *n->parts,
                                      (void **)&n->parts, err));
@@ -166,8 +233,8 @@ compile(sinter__avro_rows *rows, node *n, const sinter__avro_node *avro, sinter_
     if (n->avro->type != avro_type_of(&n->type)) {
         return mismatch(n, n->avro, err);
     }
-    n->is_micros = n->avro->logical_type != NULL ? strstr(n->avro->logical_type, "micros") != NULL
-                                                 : n->type.precision > 3;
+    n->form = form_of(&n->type, n->avro);
+    set_range(n);
     return SINTER_OK;
 }
 
@@ -265,6 +332,89 @@ sinter__avro_rows_destroy(sinter__avro_rows *rows)
     }
 }
 
+/* ---- atomic values ---- */
+
+/* Big-endian two's complement of any length. */
+static bool
+read_decimal(sinter__avro_cursor *cursor, sinter_datum *out)
+{
+    sinter_bytes bytes;
+    sinter__uint128 value = 0;
+
+    if (!sinter__avro_get_bytes(cursor, &bytes) || bytes.size == 0 ||
+        bytes.size > DECIMAL_BYTES_MAX) {
+        return false;
+    }
+    value = (bytes.data[0] & 0x80u) != 0 ? ~value : value;
+    for (size_t i = 0; i < bytes.size; i++) {
+        value = value << 8 | bytes.data[i];
+    }
+    sinter__decimal_set(out, (sinter__int128)value);
+    return true;
+}
+
+static bool
+read_micros(sinter__avro_cursor *cursor, sinter_datum *out)
+{
+    int64_t value = 0;
+
+    if (!sinter__avro_get_long(cursor, &value)) {
+        return false;
+    }
+    out->as.integer = value / MICROS_PER_MS - (value % MICROS_PER_MS < 0 ? 1 : 0);
+    out->nanos = (int32_t)(value - out->as.integer * MICROS_PER_MS) * NANOS_PER_MICRO;
+    return true;
+}
+
+static bool
+read_fixed(sinter__avro_cursor *cursor, void *out, size_t size)
+{
+    if ((size_t)(cursor->end - cursor->at) < size) {
+        return false;
+    }
+    memcpy(out, cursor->at, size);
+    cursor->at += size;
+    return true;
+}
+
+static inline bool
+read_atomic(const node *n, sinter__avro_cursor *cursor, sinter_datum *out)
+{
+    uint8_t fixed[8];
+
+    switch (n->form) {
+    case FORM_BOOLEAN:
+        if (!read_fixed(cursor, fixed, 1) || fixed[0] > 1) {
+            return false;
+        }
+        out->as.integer = fixed[0];
+        return true;
+    case FORM_FLOAT:
+        if (!read_fixed(cursor, fixed, 4)) {
+            return false;
+        }
+        out->as.float_bits = sinter__get_le32(fixed);
+        return true;
+    case FORM_DOUBLE:
+        if (!read_fixed(cursor, fixed, 8)) {
+            return false;
+        }
+        out->as.double_bits = sinter__get_le64(fixed);
+        return true;
+    case FORM_BYTES:
+        return sinter__avro_get_bytes(cursor, &out->as.bytes);
+    case FORM_DECIMAL:
+        return read_decimal(cursor, out);
+    case FORM_MILLIS:
+        return sinter__avro_get_long(cursor, &out->as.integer);
+    case FORM_MICROS:
+        return read_micros(cursor, out);
+    default:
+        return sinter__avro_get_long(cursor, &out->as.integer) && out->as.integer >= n->least &&
+               out->as.integer <= n->greatest;
+    }
+}
+
 /* ---- values ---- */
 
 static sinter_status
@@ -272,6 +422,41 @@ damaged(const node *n, sinter_error *err)
 {
     return SINTER__ERR(err, SINTER_E_CORRUPT, "column %.100s: the value is damaged", n->column);
 }
+
+/* Is there a value? */
+static inline bool
+read_branch(const node *n, sinter__avro_cursor *cursor, bool *is_null)
+{
+    int64_t branch = -1;
+
+    *is_null = false;
+    if (n->null_branch < 0) {
+        return true;
+    }
+    if (!sinter__avro_get_long(cursor, &branch) || branch < 0 || branch > 1) {
+        return false;
+    }
+    *is_null = branch == n->null_branch;
+    return true;
+}
+
+/* How many items of an array or map follow in one piece: blocks of a count, which is negative when
+ * a size follows, until an empty one. */
+static bool
+read_count(sinter__avro_cursor *cursor, int64_t *out)
+{
+    int64_t size = 0;
+
+    if (!sinter__avro_get_long(cursor, out) || *out == INT64_MIN ||
+        (*out < 0 && !sinter__avro_get_long(cursor, &size))) {
+        return false;
+    }
+    *out = *out < 0 ? -*out : *out;
+    /* An item takes a byte at least, so a count can't promise more than there is. */
+    return *out <= cursor->end - cursor->at;
+}
+
+/* ---- nested values, which are made ---- */
 
 static sinter_status
 decode(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err);
@@ -294,22 +479,13 @@ add_parts(node *n, sinter__avro_cursor *cursor, sinter_error *err)
     return SINTER_OK;
 }
 
-/* The items of an array or map: blocks of a count, which is negative when a size follows, until an
- * empty one. */
 static sinter_status
 add_items(node *n, sinter__avro_cursor *cursor, sinter_error *err)
 {
     int64_t count = 0;
-    int64_t size = 0;
 
     do {
-        if (!sinter__avro_get_long(cursor, &count) || count == INT64_MIN ||
-            (count < 0 && !sinter__avro_get_long(cursor, &size))) {
-            return damaged(n, err);
-        }
-        count = count < 0 ? -count : count;
-        /* An item takes a byte at least, so a count can't promise more than there is. */
-        if (count > cursor->end - cursor->at) {
+        if (!read_count(cursor, &count)) {
             return damaged(n, err);
         }
         for (int64_t i = 0; i < count; i++) {
@@ -324,133 +500,104 @@ static sinter_status
 decode_nested(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err)
 {
     sinter__nest_begin(n->nest);
-    SINTER__CHECK(n->type.id == SINTER_TYPE_ROW ? add_parts(n, cursor, err)
-                                                : add_items(n, cursor, err));
+    SINTER__CHECK(n->form == FORM_ROW ? add_parts(n, cursor, err) : add_items(n, cursor, err));
     return sinter__nest_end(n->nest, out, err);
-}
-
-/* ---- atomic values ---- */
-
-static bool
-is_in_range(const sinter_type *type, int64_t value)
-{
-    switch (type->id) {
-    case SINTER_TYPE_TINYINT:
-        return value >= INT8_MIN && value <= INT8_MAX;
-    case SINTER_TYPE_SMALLINT:
-        return value >= INT16_MIN && value <= INT16_MAX;
-    case SINTER_TYPE_BIGINT:
-        return true;
-    default:
-        return value >= INT32_MIN && value <= INT32_MAX;
-    }
-}
-
-/* Big-endian two's complement of any length. */
-static bool
-read_decimal(sinter_bytes bytes, sinter_datum *out)
-{
-    sinter__uint128 value =
-        bytes.size > 0 && (bytes.data[0] & 0x80u) != 0 ? ~(sinter__uint128)0 : (sinter__uint128)0;
-
-    if (bytes.size == 0 || bytes.size > DECIMAL_BYTES_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < bytes.size; i++) {
-        value = value << 8 | bytes.data[i];
-    }
-    sinter__decimal_set(out, (sinter__int128)value);
-    return true;
-}
-
-static void
-put_timestamp(const node *n, int64_t value, sinter_datum *out)
-{
-    out->as.integer = value;
-    if (n->is_micros) {
-        out->as.integer = value / MICROS_PER_MS - (value % MICROS_PER_MS < 0 ? 1 : 0);
-        out->nanos = (int32_t)(value - out->as.integer * MICROS_PER_MS) * NANOS_PER_MICRO;
-    }
-}
-
-static bool
-read_fixed(sinter__avro_cursor *cursor, void *out, size_t size)
-{
-    if ((size_t)(cursor->end - cursor->at) < size) {
-        return false;
-    }
-    memcpy(out, cursor->at, size);
-    cursor->at += size;
-    return true;
-}
-
-static bool
-read_atomic(const node *n, sinter__avro_cursor *cursor, sinter_datum *out)
-{
-    uint8_t fixed[8];
-    int64_t value = 0;
-
-    switch (n->avro->type) {
-    case SINTER__AVRO_BOOLEAN:
-        if (!read_fixed(cursor, fixed, 1) || fixed[0] > 1) {
-            return false;
-        }
-        out->as.integer = fixed[0];
-        return true;
-    case SINTER__AVRO_FLOAT:
-        if (!read_fixed(cursor, fixed, 4)) {
-            return false;
-        }
-        out->as.float_bits = sinter__get_le32(fixed);
-        return true;
-    case SINTER__AVRO_DOUBLE:
-        if (!read_fixed(cursor, fixed, 8)) {
-            return false;
-        }
-        out->as.double_bits = sinter__get_le64(fixed);
-        return true;
-    case SINTER__AVRO_STRING:
-        return sinter__avro_get_bytes(cursor, &out->as.bytes);
-    case SINTER__AVRO_BYTES:
-        if (!sinter__avro_get_bytes(cursor, &out->as.bytes)) {
-            return false;
-        }
-        return n->type.id != SINTER_TYPE_DECIMAL || read_decimal(out->as.bytes, out);
-    default:
-        if (!sinter__avro_get_long(cursor, &value)) {
-            return false;
-        }
-        if (sinter__type_is_timestamp(&n->type)) {
-            put_timestamp(n, value, out);
-            return true;
-        }
-        out->as.integer = value;
-        return is_in_range(&n->type, value);
-    }
 }
 
 static sinter_status
 decode(node *n, sinter__avro_cursor *cursor, sinter_datum *out, sinter_error *err)
 {
-    int64_t branch = -1;
-
     *out = (sinter_datum){.is_null = false};
-    if (n->null_branch >= 0) {
-        if (!sinter__avro_get_long(cursor, &branch) || branch < 0 || branch > 1) {
-            return damaged(n, err);
-        }
-        if (branch == n->null_branch) {
-            out->is_null = true;
-            return SINTER_OK;
-        }
+    if (!read_branch(n, cursor, &out->is_null)) {
+        return damaged(n, err);
     }
-    if (sinter_type_is_nested(&n->type)) {
+    if (out->is_null) {
+        return SINTER_OK;
+    }
+    if (n->form >= FORM_ROW) {
         return decode_nested(n, cursor, out, err);
     }
     return read_atomic(n, cursor, out) ? SINTER_OK : damaged(n, err);
 }
 
+/* ---- nested values, which are checked ---- */
+
+static bool
+check(const node *n, sinter__avro_cursor *cursor);
+
+static bool
+check_parts(const node *n, sinter__avro_cursor *cursor)
+{
+    for (size_t p = 0; p < n->part_count; p++) {
+        if (!check(&n->parts[p], cursor)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+check_items(const node *n, sinter__avro_cursor *cursor)
+{
+    int64_t count = 0;
+
+    do {
+        if (!read_count(cursor, &count)) {
+            return false;
+        }
+        for (int64_t i = 0; i < count; i++) {
+            if (!check_parts(n, cursor)) {
+                return false;
+            }
+        }
+    } while (count > 0);
+    return true;
+}
+
+static bool
+check(const node *n, sinter__avro_cursor *cursor)
+{
+    sinter_datum value;
+    bool is_null = false;
+
+    if (!read_branch(n, cursor, &is_null)) {
+        return false;
+    }
+    if (is_null) {
+        return true;
+    }
+    switch (n->form) {
+    case FORM_ROW:
+        return check_parts(n, cursor);
+    case FORM_ITEMS:
+        return check_items(n, cursor);
+    default:
+        return read_atomic(n, cursor, &value);
+    }
+}
+
 /* ---- records ---- */
+
+static sinter_status
+decode_column(const sinter__avro_rows *rows, node *column, sinter__avro_cursor *cursor,
+              sinter_datum *value, sinter_error *err)
+{
+    if (column->form < FORM_ROW) {
+        return decode(column, cursor, value, err);
+    }
+    if (rows->checks_nested) {
+        sinter__avro_cursor ahead = *cursor;
+
+        *value = (sinter_datum){.is_null = false};
+        return read_branch(column, &ahead, &value->is_null) && check(column, cursor)
+                   ? SINTER_OK
+                   : damaged(column, err);
+    }
+    sinter_text_reset(&column->nest->text);
+    SINTER__CHECK(decode(column, cursor, value, err));
+    sinter__nest_settle(column->nest, value);
+    return SINTER_OK;
+}
 
 static sinter_status
 decode_field(sinter__avro_rows *rows, const field_step *step, sinter__avro_cursor *cursor,
@@ -464,13 +611,33 @@ decode_field(sinter__avro_rows *rows, const field_step *step, sinter__avro_curso
                    : SINTER__ERR(err, SINTER_E_CORRUPT, "a record is damaged");
     }
     for (size_t i = 0; i < step->count; i++) {
-        node *column = &rows->columns[rows->uses[step->first + i]];
-        sinter_datum *value = &values[rows->uses[step->first + i]];
+        const size_t column = rows->uses[step->first + i];
 
         *cursor = begin;
-        sinter_text_reset(&column->nest->text);
-        SINTER__CHECK(decode(column, cursor, value, err));
-        sinter__nest_settle(column->nest, value);
+        SINTER__CHECK(decode_column(rows, &rows->columns[column], cursor, &values[column], err));
+    }
+    return SINTER_OK;
+}
+
+void
+sinter__avro_rows_check_nested(sinter__avro_rows *rows)
+{
+    rows->checks_nested = true;
+}
+
+sinter_status
+sinter__avro_rows_head(sinter__avro_rows *rows, sinter__avro_cursor *cursor, size_t field_count,
+                       sinter_datum *values, sinter_error *err)
+{
+    int64_t branch = -1;
+
+    if (rows->record_branch >= 0 &&
+        (!sinter__avro_get_long(cursor, &branch) || branch != rows->record_branch)) {
+        return SINTER__ERR(err, SINTER_E_CORRUPT, "a record is damaged");
+    }
+    assert(field_count <= rows->step_count);
+    for (size_t i = 0; i < field_count; i++) {
+        SINTER__CHECK(decode_field(rows, &rows->steps[i], cursor, values, err));
     }
     return SINTER_OK;
 }
@@ -479,14 +646,5 @@ sinter_status
 sinter__avro_rows_next(sinter__avro_rows *rows, sinter__avro_cursor *cursor, sinter_datum *values,
                        sinter_error *err)
 {
-    int64_t branch = -1;
-
-    if (rows->record_branch >= 0 &&
-        (!sinter__avro_get_long(cursor, &branch) || branch != rows->record_branch)) {
-        return SINTER__ERR(err, SINTER_E_CORRUPT, "a record is damaged");
-    }
-    for (size_t i = 0; i < rows->step_count; i++) {
-        SINTER__CHECK(decode_field(rows, &rows->steps[i], cursor, values, err));
-    }
-    return SINTER_OK;
+    return sinter__avro_rows_head(rows, cursor, rows->step_count, values, err);
 }

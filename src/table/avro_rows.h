@@ -30,6 +30,11 @@ sinter__avro_rows_create(const sinter_env *env, const sinter__avro_schema *schem
 void
 sinter__avro_rows_destroy(sinter__avro_rows *rows);
 
+/** From now on values of nested types are checked as before, but not made: of them is told only
+ *  whether they are null. */
+void
+sinter__avro_rows_check_nested(sinter__avro_rows *rows);
+
 /**
  * Decode one record.
  *
@@ -42,5 +47,11 @@ sinter__avro_rows_destroy(sinter__avro_rows *rows);
 sinter_status
 sinter__avro_rows_next(sinter__avro_rows *rows, sinter__avro_cursor *cursor, sinter_datum *values,
                        sinter_error *err);
+
+/** Decode the first fields of a record; their columns' values are given, the others stay. Else as
+ *  sinter__avro_rows_next(). */
+sinter_status
+sinter__avro_rows_head(sinter__avro_rows *rows, sinter__avro_cursor *cursor, size_t field_count,
+                       sinter_datum *values, sinter_error *err);
 
 #endif

@@ -245,6 +245,17 @@ avro_append(sinter__row_sink *base, const sinter_datum *values, sinter_error *er
     return sinter__avro_writer_commit(sink->writer, (size_t)(record.at - begin), err);
 }
 
+static sinter_status
+avro_append_record(sinter__row_sink *base, sinter_bytes record, sinter_error *err)
+{
+    avro_sink *sink = (avro_sink *)base;
+    uint8_t *to = NULL;
+
+    SINTER__CHECK(sinter__avro_writer_reserve(sink->writer, record.size, &to, err));
+    memcpy(to, record.data, record.size);
+    return sinter__avro_writer_commit(sink->writer, record.size, err);
+}
+
 static uint64_t
 avro_bytes(const sinter__row_sink *base)
 {
@@ -300,8 +311,11 @@ sinter__avro_sink_open(const sinter_env *env, const sinter__row_output *output,
     assert(output->form->kind == SINTER__FILE_AVRO);
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, sink, 1, err));
-    sink->base = (sinter__row_sink){
-        .append = avro_append, .bytes = avro_bytes, .finish = avro_finish, .close = avro_close};
+    sink->base = (sinter__row_sink){.append = avro_append,
+                                    .append_record = avro_append_record,
+                                    .bytes = avro_bytes,
+                                    .finish = avro_finish,
+                                    .close = avro_close};
     sink->env = env;
     SINTER__TRY(SINTER__NEW(env, sink->fields, output->count, err));
     memcpy(sink->fields, output->fields, output->count * sizeof *sink->fields);

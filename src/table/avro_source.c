@@ -1,6 +1,8 @@
 /*
  * Avro data files as rows.
  */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "format/avro_reader.h"
@@ -46,26 +48,37 @@ next_block(avro_source *source, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Say where a damaged record is. */
+static sinter_status
+locate(const avro_source *source, sinter_status st, sinter_error *err)
+{
+    if (st == SINTER_E_CORRUPT && err != NULL) {
+        sinter__fail_context(err, "in the block there");
+        sinter__fail_file(err, sinter__avro_reader_path(source->reader));
+        err->offset = (int64_t)source->offset;
+    }
+    return st;
+}
+
 static sinter_status
 avro_next(sinter__row_source *base, sinter_datum *values, sinter_error *err)
 {
     avro_source *source = (avro_source *)base;
-    sinter_error detail = SINTER_ERROR_INIT;
+    const uint8_t *begin = NULL;
     sinter_status st = SINTER_OK;
 
     while (source->left == 0) {
         SINTER__CHECK(next_block(source, err));
     }
-    st = sinter__avro_rows_next(source->rows, &source->cursor, values, &detail);
-    if (st == SINTER_E_CORRUPT) {
-        return SINTER__ERR_AT(err, st, sinter__avro_reader_path(source->reader), source->offset,
-                              "in the block there: %s", detail.text);
-    }
-    if (st != SINTER_OK && err != NULL) {
-        *err = detail;
+    begin = source->cursor.at;
+    st = sinter__avro_rows_next(source->rows, &source->cursor, values, err);
+    if (st != SINTER_OK) {
+        return locate(source, st, err);
     }
     source->left--;
-    return st;
+    base->record = (sinter_bytes){begin, (size_t)(source->cursor.at - begin)};
+    base->ends_block = source->left == 0;
+    return SINTER_OK;
 }
 
 static sinter_status
@@ -84,8 +97,14 @@ open_schema(avro_source *source, const sinter__row_request *request, sinter_erro
     }
     if (st != SINTER_OK) {
         sinter__fail_file(err, request->path);
+        return st;
     }
-    return st;
+    if (request->record_schema != NULL && text.size == strlen(request->record_schema) &&
+        memcmp(text.data, request->record_schema, text.size) == 0) {
+        source->base.gives_records = true;
+        sinter__avro_rows_check_nested(source->rows);
+    }
+    return SINTER_OK;
 }
 
 static sinter__avro_reader_options

@@ -348,7 +348,7 @@ form_of(const sinter__bucket_source *self)
 
 /* Is the file of the schema and format that it would be written in? */
 static bool
-may_stay_columns(const sinter__bucket_source *self, const sinter__data_input *input)
+may_stay(const sinter__bucket_source *self, const sinter__data_input *input)
 {
     const char *dot = strrchr(input->path, '.');
 
@@ -382,7 +382,7 @@ open_reader(void *ctx, const sinter_env *env, const char *path, const sinter_rea
     const sinter__data_input *input = NULL;
 
     SINTER__CHECK(find_file(self, path, &input, err));
-    if (self->keeps_columns && may_stay_columns(self, input)) {
+    if (self->keeps_columns && may_stay(self, input)) {
         const sinter__columns_request request = columns_request_of(self, input);
         const sinter_status st = sinter__columns_reader_open(env, &request, options, out, err);
 
@@ -401,7 +401,7 @@ measure(void *ctx, const sinter_env *env, const char *path, const sinter_read_op
     const sinter__data_input *input = NULL;
 
     SINTER__CHECK(find_file(self, path, &input, err));
-    if (self->keeps_columns && may_stay_columns(self, input)) {
+    if (self->keeps_columns && may_stay(self, input)) {
         const sinter__columns_request request = columns_request_of(self, input);
         const sinter_status st = sinter__columns_reader_measure(env, &request, options, out, err);
 
@@ -452,15 +452,14 @@ open_writer(void *ctx, const sinter_env *env, const char *path, const sinter_wri
 
 /* Does nobody look into the rows of files that are written again in their format? */
 static bool
-can_keep_columns(const sinter__bucket_source *self)
+can_keep_rows(const sinter__bucket_source *self)
 {
     const sinter__bucket_request *request = &self->request;
     const sinter__merge_engine engine = request->options->merge_engine;
 
     return !request->wants_values && !request->tracks_rows && request->columns->order == NULL &&
            (request->columns->key_codec == NULL || engine == SINTER__ENGINE_DEDUPLICATE ||
-            engine == SINTER__ENGINE_FIRST_ROW) &&
-           form_of(self)->kind != SINTER__FILE_AVRO;
+            engine == SINTER__ENGINE_FIRST_ROW);
 }
 
 static sinter_status
@@ -477,7 +476,15 @@ begin_writing(sinter__bucket_source *self, sinter_error *err)
     self->format.extension = sinter__bucket_output_extension(self->output);
     self->format.open_writer = open_writer;
     self->format.writer_bytes = writer_bytes;
-    self->keeps_columns = can_keep_columns(self);
+    if (!can_keep_rows(self)) {
+        return SINTER_OK;
+    }
+    self->keeps_columns = form_of(self)->kind != SINTER__FILE_AVRO;
+    for (size_t i = 0; form_of(self)->kind == SINTER__FILE_AVRO && i < self->count; i++) {
+        if (may_stay(self, &self->inputs[i])) {
+            self->inputs[i].written_as = self->request.write;
+        }
+    }
     return SINTER_OK;
 }
 

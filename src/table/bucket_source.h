@@ -25,7 +25,7 @@ typedef struct sinter__bucket_request {
     const sinter__write_plan *write; /* NULL: files are only read */
     int32_t write_level;             /* of the files that are written */
     /* Somebody looks at values of rows while they are merged (a merge function, an order): they
-     * come as BinaryRows even where columns could stay what they are. */
+     * come as BinaryRows even where columns or records could stay what they are. */
     bool wants_values;
     /* `columns` and `write` are of a schema with the columns of row tracking at its end, which get
      * values where files have none. */

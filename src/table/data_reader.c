@@ -1,5 +1,6 @@
 #include "table/data_reader.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,8 +11,11 @@
 #include "doc/text.h"
 #include "sinter/sst.h"
 #include "sst/keys.h"
+#include "table/avro_records.h"
+#include "table/avro_row_schema.h"
 #include "table/evolution.h"
 #include "table/row_source.h"
+#include "table/write_plan.h"
 
 enum {
     BATCH_ROWS = 1024,
@@ -29,9 +33,11 @@ typedef struct data_reader {
     sinter__row_source *source;
     sinter_footprint *measured; /* NULL: the file is read */
     sinter__evolution *evolution;
-    size_t need_count;    /* columns of the file that are read, system columns after them */
-    sinter_datum *read;   /* their values */
-    sinter_datum *wanted; /* values of the plan's columns */
+    size_t need_count;     /* columns of the file that are read, system columns after them */
+    sinter_datum *read;    /* their values */
+    sinter_datum *wanted;  /* values of the plan's columns; with records they are `read` */
+    sinter_bytes *records; /* NULL: values are BinaryRows */
+    sinter__records_payload payload;
     sinter_datum *key_values;
     sinter_text key;
     sinter_text value;
@@ -77,22 +83,22 @@ static sinter_status
 encode_key(data_reader *reader, sinter_error *err)
 {
     const sinter__row_plan *plan = reader->plan;
-    sinter_error detail = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
 
     sinter_text_reset(&reader->key);
     for (size_t i = 0; i < plan->key_count; i++) {
         reader->key_values[i] = reader->wanted[plan->keys[i]];
     }
-    st = sinter_key_encode(plan->key_codec, reader->key_values, &reader->key, &detail);
-    if (st == SINTER_E_INVALID) {
-        return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1, "key: %s",
-                              detail.text);
+    st = sinter_key_encode(plan->key_codec, reader->key_values, &reader->key, err);
+    if (st != SINTER_E_INVALID) {
+        return st;
     }
-    if (st != SINTER_OK && err != NULL) {
-        *err = detail;
+    sinter__fail_context(err, "key");
+    sinter__fail_file(err, reader->file->path);
+    if (err != NULL) {
+        err->status = SINTER_E_CORRUPT;
     }
-    return st;
+    return SINTER_E_CORRUPT;
 }
 
 static sinter_status
@@ -166,6 +172,28 @@ set_defaults(const data_reader *reader, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Make what is wanted of the row that was read; with records that is what was read. */
+static sinter_status
+make_row(data_reader *reader, sinter_error *err)
+{
+    if (reader->records != NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__evolution_apply(reader->evolution, reader->read, reader->wanted, err));
+    return reader->file->defaults.is_set ? set_defaults(reader, err) : SINTER_OK;
+}
+
+/* What becomes of the row that was read besides its key. */
+static sinter_status
+keep_value(data_reader *reader, uint32_t row, sinter_error *err)
+{
+    if (reader->records == NULL) {
+        return encode_value(reader, err);
+    }
+    reader->records[row] = reader->source->record;
+    return SINTER_OK;
+}
+
 /* Add the row that was read, as number `row` of the batch; false in `added_out`: it lies outside of
  * the range. */
 static sinter_status
@@ -176,10 +204,7 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
     uint8_t kind = 0;
     int place = 0;
 
-    SINTER__CHECK(sinter__evolution_apply(reader->evolution, reader->read, reader->wanted, err));
-    if (file->defaults.is_set) {
-        SINTER__CHECK(set_defaults(reader, err));
-    }
+    SINTER__CHECK(make_row(reader, err));
     if (reader->plan->key_codec != NULL) {
         SINTER__CHECK(encode_key(reader, err));
         place = place_in_range(reader);
@@ -190,7 +215,7 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
         return SINTER_OK;
     }
     SINTER__CHECK(read_system(reader, &sequence, &kind, err));
-    SINTER__CHECK(encode_value(reader, err));
+    SINTER__CHECK(keep_value(reader, row, err));
     reader->dropped[row] = SINTER_DROP_KEEP;
     if (file->is_deleted != NULL && file->is_deleted(file->deleted_ctx, reader->position)) {
         reader->dropped[row] = SINTER_DROP_VECTOR;
@@ -202,14 +227,21 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
 
 /* ---- batches ---- */
 
+/* Records point into their block, so that no batch goes beyond it. */
+static bool
+is_full(const data_reader *reader, uint32_t rows)
+{
+    return rows == BATCH_ROWS || sinter_batch_builder_bytes(reader->builder) >= BATCH_BYTES ||
+           (reader->records != NULL && rows > 0 && reader->source->ends_block);
+}
+
 static sinter_status
 fill(data_reader *reader, sinter_error *err)
 {
     uint32_t rows = 0;
 
     reader->has_dropped = false;
-    while (rows < BATCH_ROWS && sinter_batch_builder_bytes(reader->builder) < BATCH_BYTES &&
-           !reader->is_over) {
+    while (!is_full(reader, rows) && !reader->is_over) {
         const sinter_status st = reader->source->next(reader->source, reader->read, err);
         bool is_added = false;
 
@@ -242,6 +274,10 @@ data_next(sinter_reader *base, const sinter_batch **out, sinter_error *err)
     reader->batch = *rows;
     reader->batch.origin = reader->origin;
     reader->batch.dropped = reader->has_dropped ? reader->dropped : NULL;
+    if (reader->records != NULL) {
+        reader->batch.payload = &reader->payload;
+        reader->batch.payload_ops = &sinter__records_payload_ops;
+    }
     if (reader->prefix_skip > 0) {
         const sinter__keys keys = {.data = rows->keys,
                                    .offsets = rows->key_offsets,
@@ -293,6 +329,33 @@ open_source(data_reader *reader, const sinter__row_request *request, sinter_erro
                           "data files of format \"%.20s\" can't be read", extension);
 }
 
+/* The schema of files that the rows go to, if they may go as they are. */
+static sinter_status
+print_schema(data_reader *reader, sinter__row_request *request, sinter_error *err)
+{
+    const sinter__write_plan *plan = reader->file->written_as;
+
+    if (plan == NULL || reader->measured != NULL) {
+        return SINTER_OK;
+    }
+    sinter_text_reset(&reader->value);
+    SINTER__CHECK(sinter__avro_row_schema(plan->fields, plan->field_count, &reader->value, err));
+    request->record_schema = reader->value.data;
+    return SINTER_OK;
+}
+
+static sinter_status
+begin_records(data_reader *reader, sinter_error *err)
+{
+    assert(reader->need_count == reader->plan->count);
+    SINTER__CHECK(sinter__arena_take(&reader->arena, BATCH_ROWS * sizeof *reader->records,
+                                     (void **)&reader->records, err));
+    reader->payload.rows = reader->records;
+    sinter_text_reset(&reader->value); /* the schema: the builder gets no values */
+    reader->wanted = reader->read;
+    return SINTER_OK;
+}
+
 /* The columns of the file that are read: those that are needed, then sequence and kind. */
 static sinter_status
 open_columns(data_reader *reader, const sinter_read_options *options, sinter_error *err)
@@ -317,7 +380,10 @@ open_columns(data_reader *reader, const sinter_read_options *options, sinter_err
     SINTER__CHECK(sinter__arena_take(&reader->arena, (request.count + 1) * sizeof *reader->read,
                                      (void **)&reader->read, err));
     request.columns = columns;
-    return open_source(reader, &request, err);
+    SINTER__CHECK(print_schema(reader, &request, err));
+    SINTER__CHECK(open_source(reader, &request, err));
+    return reader->source != NULL && reader->source->gives_records ? begin_records(reader, err)
+                                                                   : SINTER_OK;
 }
 
 static sinter_status

@@ -8,6 +8,8 @@
 #include "sinter/format.h"
 #include "sinter/type.h"
 
+struct sinter__write_plan;
+
 /** What is wanted of the files of a table. Borrowed by readers as long as they live. */
 typedef struct sinter__row_plan {
     const sinter_row_type *row_type; /* the table's */
@@ -35,6 +37,10 @@ typedef struct sinter__data_input {
     const sinter_row_type *row_type; /* of the schema it was written with */
     const size_t *columns;           /* positions of those that the file has; NULL: all */
     size_t column_count;             /* with `columns` */
+    /* The file is of the plan's schema, and its rows go to files of the plan with nobody looking
+     * into them: where an Avro file has the columns of those to the letter, its batches have
+     * sinter__records_payload_ops. NULL: rows are wanted. Ask for all columns in their order. */
+    const struct sinter__write_plan *written_as;
     /** Is the row at this position deleted? NULL: none is. */
     bool (*is_deleted)(void *ctx, uint64_t position);
     void *deleted_ctx;

@@ -9,6 +9,7 @@
 #include "base/load.h"
 #include "doc/binary.h"
 #include "sinter/io.h"
+#include "table/avro_records.h"
 #include "table/columns_reader.h"
 
 enum {
@@ -26,7 +27,9 @@ typedef struct data_writer {
     char *path;
     sinter__row_sink *sink;
     sinter__stats_collector *collector;
-    sinter_datum *values; /* one per field of the file */
+    sinter_datum *values;            /* one per field of the file */
+    sinter__record_decoder *decoder; /* of records that are appended as they are */
+    size_t wanted_fields;            /* that it decodes: up to the last with statistics */
     sinter__buffer min_key;
     sinter__buffer max_key;
     uint64_t rows;
@@ -44,6 +47,7 @@ data_close(sinter_writer *base)
         self->sink->close(self->sink);
     }
     sinter__stats_collector_destroy(self->collector);
+    sinter__record_decoder_destroy(self->decoder);
     sinter__buffer_fini(self->env, &self->min_key);
     sinter__buffer_fini(self->env, &self->max_key);
     sinter__free(self->env, self->values);
@@ -134,6 +138,40 @@ keep_key(data_writer *self, sinter__buffer *key, const sinter_batch *batch, uint
                            : sinter__buffer_append(self->env, key, bytes.data, bytes.size, err);
 }
 
+static sinter_status
+need_decoder(data_writer *self, sinter_error *err)
+{
+    const sinter__write_plan *plan = self->plan;
+
+    if (self->decoder != NULL) {
+        return SINTER_OK;
+    }
+    for (size_t i = 0; i < plan->field_count; i++) {
+        self->wanted_fields =
+            sinter__stats_collector_wants(self->collector, i) ? i + 1 : self->wanted_fields;
+    }
+    return sinter__record_decoder_create(self->env, plan->fields, plan->field_count, &self->decoder,
+                                         err);
+}
+
+/* A row that is a record goes into the file as it is. */
+static sinter_status
+append_record(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_error *err)
+{
+    const sinter_bytes record = ((const sinter__records_payload *)batch->payload)->rows[row];
+    const bool has_key = self->plan->key_count > 0;
+
+    if (self->wanted_fields > 0) {
+        SINTER__CHECK(
+            sinter__record_decode(self->decoder, record, self->wanted_fields, self->values, err));
+        SINTER__CHECK(sinter__stats_collector_add(self->collector, self->values, err));
+    }
+    SINTER__CHECK(self->sink->append_record(self->sink, record, err));
+    count_row(self, sequence_of(self, batch, row),
+              has_key && sinter_kind_is_retract(batch->kinds[row]));
+    return SINTER_OK;
+}
+
 static bool
 is_of_columns(const sinter_batch *batch)
 {
@@ -186,7 +224,6 @@ static sinter_status
 append_columns(data_writer *self, const sinter_range *ranges, size_t count, sinter_error *err)
 {
     const bool has_key = self->plan->key_count > 0;
-    const sinter_range *last = &ranges[count - 1];
     sinter__columnar_range columns[GROUP_RANGES];
 
     if (self->rows == 0) {
@@ -205,8 +242,7 @@ append_columns(data_writer *self, const sinter_range *ranges, size_t count, sint
         }
     }
     SINTER__CHECK(add_stats(self, ranges, count, err));
-    SINTER__CHECK(self->sink->append_columns(self->sink, columns, count, err));
-    return keep_key(self, &self->max_key, last->batch, last->first + last->count - 1, err);
+    return self->sink->append_columns(self->sink, columns, count, err);
 }
 
 /* Append rows of a range until the file is large enough; how many there were. */
@@ -214,19 +250,36 @@ static sinter_status
 append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, uint32_t *taken_out,
              sinter_error *err)
 {
-    uint32_t taken = 0;
+    const bool is_of_records = range->batch->payload_ops == &sinter__records_payload_ops;
 
+    *taken_out = 0;
     if (self->rows == 0) {
         SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
     }
-    while (taken < range->count &&
-           (self->rows % LOOK_ROWS != 0 || self->sink->bytes(self->sink) < stop_bytes)) {
-        SINTER__CHECK(append_row(self, range->batch, range->first + taken, err));
-        taken++;
+    if (is_of_records) {
+        SINTER__CHECK(need_decoder(self, err));
     }
-    *taken_out = taken;
-    return taken == 0 ? SINTER_OK
-                      : keep_key(self, &self->max_key, range->batch, range->first + taken - 1, err);
+    while (*taken_out < range->count &&
+           (self->rows % LOOK_ROWS != 0 || self->sink->bytes(self->sink) < stop_bytes)) {
+        const uint32_t row = range->first + *taken_out;
+
+        SINTER__CHECK(is_of_records ? append_record(self, range->batch, row, err)
+                                    : append_row(self, range->batch, row, err));
+        (*taken_out)++;
+    }
+    return SINTER_OK;
+}
+
+/* The last row that was taken has the greatest key. */
+static sinter_status
+keep_max_key(data_writer *self, const sinter_range *ranges, size_t taken, uint32_t taken_rows,
+             sinter_error *err)
+{
+    const sinter_range *last = &ranges[taken_rows > 0 ? taken : taken - 1];
+    const uint32_t count = taken_rows > 0 ? taken_rows : last->count;
+
+    assert(count > 0);
+    return keep_key(self, &self->max_key, last->batch, last->first + count - 1, err);
 }
 
 /* NOLINTBEGIN(readability-function-size): the vtable says which parameters it has */
@@ -259,7 +312,9 @@ data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint6
         }
         (*taken_out)++;
     }
-    return SINTER_OK;
+    return *taken_out == 0 && *taken_rows_out == 0
+               ? SINTER_OK
+               : keep_max_key(self, ranges, *taken_out, *taken_rows_out, err);
 }
 /* NOLINTEND(readability-function-size) */
 

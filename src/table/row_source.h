@@ -16,6 +16,10 @@ struct sinter__row_source {
     sinter_status (*next)(sinter__row_source *source, sinter_datum *values, sinter_error *err);
     /** Release, in any state. */
     void (*close)(sinter__row_source *source);
+    /** Rows are given as bytes, too: as records of the schema that was asked for. */
+    bool gives_records;
+    sinter_bytes record; /* the last row; it lives until a call of next() after `ends_block` */
+    bool ends_block;
 };
 
 /** Which columns of which file. Borrowed for the call, the types' parts as long as the source. */
@@ -24,6 +28,9 @@ typedef struct sinter__row_request {
     const sinter_column *columns; /* as the file has them */
     size_t count;
     const sinter_read_options *options; /* size of reads, expected size, direct; NULL: defaults */
+    /* Avro: give records as bytes if this is the file's schema, to the letter; their nested values
+     * are checked, but not made. NULL: don't. */
+    const char *record_schema;
 } sinter__row_request;
 
 /**

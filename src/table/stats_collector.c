@@ -431,6 +431,14 @@ add_bounds(sinter__stats_collector *self, tally *column, sinter_datum value, sin
     return SINTER_OK;
 }
 
+bool
+sinter__stats_collector_wants(const sinter__stats_collector *self, size_t column)
+{
+    const tally *of = &self->tallies[column];
+
+    return of->has_bounds || (of->counts_nulls && of->column.type.nullable);
+}
+
 sinter_status
 sinter__stats_collector_add(sinter__stats_collector *self, const sinter_datum *values,
                             sinter_error *err)

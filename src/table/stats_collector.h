@@ -69,6 +69,10 @@ sinter__stats_collector_create(const sinter_env *env, const sinter__stats_column
 void
 sinter__stats_collector_destroy(sinter__stats_collector *self);
 
+/** Is anything to be known of a column's values? Else those that it is given don't matter. */
+bool
+sinter__stats_collector_wants(const sinter__stats_collector *self, size_t column);
+
 /**
  * Take a row into account.
  * @param values  one per column
