@@ -13,7 +13,6 @@ namespace
 {
 
 constexpr uint64_t kMagicBytes = 3;
-constexpr uint64_t kChunkBytesMax = 1 << 23; // a chunk's size has 23 bits
 
 /** A signed number of the protocol buffers' zigzag form. */
 int64_t

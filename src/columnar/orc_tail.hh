@@ -4,6 +4,7 @@
 
 #include <arrow/status.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 namespace columnar
 {
+
+constexpr uint64_t kChunkBytesMax = 8 << 20; // a chunk's size has 23 bits
 
 /** Is there a postscript whose sizes lie within the file? */
 arrow::Status

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "columnar/fields.hh"
+#include "columnar/orc_tail.hh"
 
 namespace columnar
 {
@@ -17,7 +18,6 @@ namespace
 {
 
 constexpr uint64_t kFooterBytesMax = 16 << 20; // of a stripe, far more than columns have names for
-constexpr uint64_t kChunkBytesMax = 8 << 20;
 constexpr size_t kHeaderBytes = 3; // of a chunk
 
 /** What the tail says of how stripes are stored. */
