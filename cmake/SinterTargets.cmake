@@ -48,6 +48,26 @@ function(sinter_library)
   endif()
 endfunction()
 
+# sinter_test_bed(sst sst_support.c ...): what the tests of a room share, compiled once.
+function(sinter_test_bed room)
+  add_library(test_bed_${room} STATIC ${ARGN})
+  sinter_test_options(test_bed_${room})
+endfunction()
+
+# What is tested keeps the flags of the build. Optimising the tests themselves takes longer than it
+# saves when they run.
+function(sinter_test_options target)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${target} PRIVATE sinter_flags sinter_test_support sinter_static
+    ${SINTER_CRITERION} ${SINTER_DEPENDENCIES})
+  if(SINTER_SANITIZE MATCHES address)
+    target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # sinter_test(sst_block test_block.c ...): a Criterion program that sees the inside of the library.
 # SINTER_TEST_TIMEOUT is instead of every test's own; suites whose size SINTER_TEST_SCALE decides
 # have no timeout of Criterion's. Runs under the label of its room (the part before the first "_")
@@ -56,17 +76,12 @@ endfunction()
 function(sinter_test name)
   cmake_parse_arguments(arg "SINGLE_THREADED" "TIMEOUT" "LABELS;ARGS" ${ARGN})
   add_executable(test_${name} ${arg_UNPARSED_ARGUMENTS})
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
-    ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(test_${name} PRIVATE sinter_flags sinter_test_support sinter_static
-    ${SINTER_CRITERION} ${SINTER_DEPENDENCIES})
-  # What is tested keeps the flags of the build. Optimising the instrumented tests themselves takes
-  # longer than it saves when they run.
-  if(SINTER_SANITIZE MATCHES address)
-    target_compile_options(test_${name} PRIVATE -O0)
-  endif()
-  add_test(NAME ${name} COMMAND test_${name} ${arg_ARGS})
   string(REGEX REPLACE "_.*" "" room ${name})
+  if(TARGET test_bed_${room})
+    target_link_libraries(test_${name} PRIVATE test_bed_${room})
+  endif()
+  sinter_test_options(test_${name})
+  add_test(NAME ${name} COMMAND test_${name} ${arg_ARGS})
   if(room MATCHES "^(base|io)$" AND NOT arg_SINGLE_THREADED)
     list(APPEND arg_LABELS threads)
   endif()

@@ -189,8 +189,8 @@ typedef struct sinter_sst_rescue_result {
  * @param out   may be NULL; else struct_size must be set, and no more than that is written
  * @return      SINTER_OK, whether or not something was lost; SINTER_E_INVALID, SINTER_E_NOMEM,
  *              SINTER_E_NOT_FOUND, SINTER_E_EXISTS (out_path), SINTER_E_CANCELLED,
- * SINTER_E_TOO_LARGE (a block for the budget), SINTER_E_UNSUPPORTED (of a later version, or a codec
- * that is not built in), failures of writing. No file is made then
+ *              SINTER_E_TOO_LARGE (a block for the budget), SINTER_E_UNSUPPORTED (of a later
+ *              version, or a codec that is not built in), failures of writing. No file is made then
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_sst_rescue(const sinter_env *env, const char *path, const sinter_sst_rescue_options *options,

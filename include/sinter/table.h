@@ -145,8 +145,9 @@ sinter_table_earliest_id(sinter_table *table, int64_t *out, sinter_error *err);
  * Read a snapshot.
  * @param out  release with sinter_snapshot_destroy()
  * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_NOT_FOUND (never there),
- *             SINTER_E_EXPIRED (older than the oldest), SINTER_E_CORRUPT (file, line, column,
- * member), SINTER_E_UNSUPPORTED (a version above 3), SINTER_E_IO
+ *             SINTER_E_EXPIRED (older than the oldest),
+ *             SINTER_E_CORRUPT (file, line, column, member),
+ *             SINTER_E_UNSUPPORTED (a version above 3), SINTER_E_IO
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_snapshot_get(sinter_table *table, int64_t id, sinter_snapshot **out,
@@ -166,8 +167,8 @@ sinter_table_snapshot_at(sinter_table *table, int64_t time_ms, sinter_snapshot *
                          sinter_error *err);
 
 /**
- * Call `each` with the ids of all snapshots, ascending. A failure of `each` ends the walk and is
- * returned. @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_IO, what `each` gave
+ * Call `each` with the ids of all snapshots, ascending. A failure of `each` ends the walk.
+ * @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_IO, what `each` gave
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_each_snapshot(sinter_table *table, sinter_status (*each)(void *ctx, int64_t id),

@@ -20,8 +20,10 @@ extern "C" {
  * leaves nothing behind and ends with the process. Paimon doesn't look at it.
  *
  * @param out  release with its `close`
- * @return     SINTER_OK, SINTER_E_BUSY (another one has it), SINTER_E_NOMEM, SINTER_E_NOT_FOUND
- * (the table was dropped), SINTER_E_UNSUPPORTED (an io without locks), SINTER_E_IO
+ * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_IO,
+ *             SINTER_E_BUSY         another one has it
+ *             SINTER_E_NOT_FOUND    the table was dropped
+ *             SINTER_E_UNSUPPORTED  an io without locks
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_lock(sinter_table *table, sinter_io_file **out, sinter_error *err);
@@ -133,9 +135,9 @@ typedef struct sinter_table_run_options {
  * @param options   borrowed for the call; NULL: defaults
  * @param result    gets the `sinter.result` document, one line with its end, also after a failure
  *                  of the run itself
- * @return          as sinter_compact_task_run(); SINTER_E_INVALID: the document (source, line,
- *                  column, member); SINTER_E_UNSUPPORTED: a version, a member that must be
- * understood
+ * @return          as sinter_compact_task_run();
+ *                  SINTER_E_INVALID      the document (source, line, column, member)
+ *                  SINTER_E_UNSUPPORTED  a version, a member that must be understood
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_task_run(const sinter_env *env, sinter_bytes document,
@@ -182,8 +184,9 @@ typedef struct sinter_table_commit_info {
  * @param out      set also after a failure; no more than its struct_size is written. May be NULL
  * @return         SINTER_OK;
  *                 SINTER_E_CONFLICT     a retired file isn't there any more, or its rows were
- * deleted meanwhile (file and reason told): plan anew SINTER_E_INVALID      a document (source,
- * line, column, member), a result that failed or of another table, ranges with a gap or overlap
+ *                                       deleted meanwhile (file and reason told): plan anew
+ *                 SINTER_E_INVALID      a document (source, line, column, member), a result that
+ *                                       failed or of another table, ranges with a gap or overlap
  *                 SINTER_E_UNSUPPORTED  a version, a member that must be understood
  *                 what reading and writing metadata gives
  */

@@ -43,9 +43,11 @@ sinter_schema_destroy(sinter_schema *schema);
  * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_NO_SPACE, SINTER_E_IO,
  *                SINTER_E_EXISTS       there is a schema already
  *                SINTER_E_INVALID      what Paimon refuses as well, by name: a partition column
- * that is missing in the primary key of a table with fixed buckets, a name of a system column,
- * `bucket-key` without buckets... SINTER_E_UNSUPPORTED  a type that the format, a key or a
- * partition can't have; a URI that isn't "file:" After a failure nothing is left behind.
+ *                                      that the primary key of a table with fixed buckets lacks,
+ *                                      a name of a system column, `bucket-key` without buckets...
+ *                SINTER_E_UNSUPPORTED  a type that the format, a key or a partition can't have; a
+ *                                      URI that isn't "file:"
+ * After a failure nothing is left behind.
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_create(const sinter_env *env, const sinter_table_config *config,

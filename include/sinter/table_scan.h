@@ -57,8 +57,10 @@ typedef struct sinter_table_scan sinter_table_scan;
  * @param options  NULL: everything
  * @param out      release with sinter_table_scan_close()
  * @return         SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a column that isn't there, a
- *                 predicate), SINTER_E_CORRUPT, SINTER_E_NOT_FOUND (a file that metadata names),
- * SINTER_E_IO, SINTER_E_UNSUPPORTED  what this version can't read, by name: a merge engine, a
+ *                 predicate), SINTER_E_CORRUPT, SINTER_E_IO,
+ *                 SINTER_E_NOT_FOUND    a file that metadata names
+ *                 SINTER_E_EXPIRED      the same, where the snapshot is no longer kept
+ *                 SINTER_E_UNSUPPORTED  what this version can't read, by name: a merge engine, a
  *                                       format, data evolution
  */
 SINTER_API SINTER_NODISCARD sinter_status
@@ -87,9 +89,8 @@ sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out,
 /**
  * Write the rows that are left as a stream of Arrow's IPC format, through libsinter_columnar.
  *
- * @param put  takes the bytes as they are made; what it returns but SINTER_OK ends the stream and
- * is returned
- * @return     SINTER_OK, failures as of sinter_table_scan_next(),
+ * @param put  takes the bytes as they are made; a failure of it ends the stream
+ * @return     SINTER_OK, what `put` gave, failures as of sinter_table_scan_next(),
  *             SINTER_E_UNSUPPORTED  libsinter_columnar is missing (the text says what to install),
  *                                   or a column of VARIANT or BLOB
  *             SINTER_E_OVERFLOW     a timestamp that Arrow can't hold

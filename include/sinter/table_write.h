@@ -70,10 +70,11 @@ sinter_table_writer_row_type(const sinter_table_writer *writer);
  *                `rowkind.field`, that column says it
  * @param values  one per column, copied
  * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_CANCELLED,
- *                SINTER_E_INVALID    a value, a kind; a partition that has another number of
- * buckets SINTER_E_TOO_LARGE  the row, or the budget SINTER_E_RETRACT    the merge engine takes no
- * such kind failures of making files After a failure but SINTER_E_INVALID of this row the writer
- * can only be closed.
+ *                SINTER_E_INVALID    a value, a kind; a partition with another number of buckets
+ *                SINTER_E_TOO_LARGE  the row, or the budget
+ *                SINTER_E_RETRACT    the merge engine takes no such kind
+ *                failures of making files
+ * After a failure but SINTER_E_INVALID of this row the writer can only be closed.
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_table_writer_add(sinter_table_writer *writer, uint8_t kind, const sinter_datum *values,

@@ -4,6 +4,7 @@
 #include "table/scan.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ enum { RANGES = 64 };
 
 struct sinter_table_scan {
     sinter_table *table;
+    int64_t snapshot_id; /* that is read; 0: none */
     sinter_table_scan_options options;
     sinter__table_options table_options;
     sinter__scan_columns columns;
@@ -396,12 +398,37 @@ open_scan(sinter_table_scan *scan, sinter_error *err)
         SINTER__TRY(read_index(scan, snapshot, err));
     }
     if (snapshot != NULL) {
+        scan->snapshot_id = snapshot->id;
         SINTER__TRY(read_files(scan, snapshot, err));
     }
     SINTER__TRY(open_fallback(scan, snapshot, err));
 out:
     sinter_snapshot_destroy(own);
     return st;
+}
+
+/* A file that isn't there: its snapshot may have been expired while it was read. */
+static sinter_status
+expired_or(sinter_table_scan *scan, sinter_status st, sinter_error *err)
+{
+    sinter_error detail = SINTER_ERROR_INIT;
+    sinter_error gone = SINTER_ERROR_INIT;
+    sinter_snapshot *snapshot = NULL;
+
+    if (st != SINTER_E_NOT_FOUND || scan->snapshot_id == 0) {
+        return st;
+    }
+    if (sinter_table_snapshot_get(scan->table, scan->snapshot_id, &snapshot, &detail) !=
+        SINTER_E_EXPIRED) {
+        sinter_snapshot_destroy(snapshot);
+        return st;
+    }
+    if (err != NULL) {
+        gone = *err;
+    }
+    return SINTER__ERR_AT(err, SINTER_E_EXPIRED, gone.file, -1,
+                          "snapshot %" PRId64 " was expired while it was read: this file is gone",
+                          scan->snapshot_id);
 }
 
 sinter_status
@@ -424,7 +451,7 @@ sinter_table_scan_open(sinter_table *table, const sinter_table_scan_options *opt
                                  "sinter_table_scan_options", err);
     }
     if (st == SINTER_OK) {
-        st = open_scan(scan, err);
+        st = expired_or(scan, open_scan(scan, err), err);
     }
     /* Borrowed for this call only. */
     scan->options.columns = NULL;
@@ -674,23 +701,14 @@ next_fallback(sinter_table_scan *scan, const sinter_datum **values_out, sinter_e
     return SINTER_OK;
 }
 
-sinter_status
-sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err)
+static sinter_status
+next_row(sinter_table_scan *scan, sinter_error *err)
 {
     bool is_found = false;
-    sinter_status st = SINTER_OK;
 
-    SINTER__REQUIRE(err, scan != NULL && values_out != NULL);
-    if (scan->options.has_limit && scan->counters.rows == scan->options.limit) {
-        return SINTER_END;
-    }
     while (!is_found) {
         if (scan->range == scan->range_count) {
-            st = next_ranges(scan, err);
-            if (st == SINTER_END && scan->fallback != NULL) {
-                return next_fallback(scan, values_out, err);
-            }
-            SINTER__CHECK(st);
+            SINTER__CHECK(next_ranges(scan, err));
         }
         if (!is_dropped(scan)) {
             scan->counters.rows_merged++;
@@ -698,6 +716,25 @@ sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out,
                                      scan->ranges[scan->range].first + scan->row, &is_found, err));
         }
         step(scan);
+    }
+    return SINTER_OK;
+}
+
+sinter_status
+sinter_table_scan_next(sinter_table_scan *scan, const sinter_datum **values_out, sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    SINTER__REQUIRE(err, scan != NULL && values_out != NULL);
+    if (scan->options.has_limit && scan->counters.rows == scan->options.limit) {
+        return SINTER_END;
+    }
+    st = next_row(scan, err);
+    if (st == SINTER_END && scan->fallback != NULL) {
+        return next_fallback(scan, values_out, err);
+    }
+    if (st != SINTER_OK) {
+        return expired_or(scan, st, err);
     }
     scan->counters.rows++;
     *values_out = scan->values;
