@@ -227,9 +227,9 @@ sinter_datum_parse(const sinter_column *column, sinter_bytes text, uint32_t flag
 
 /**
  * Check that a value lies within its type: digits, lengths, ranges, UTF-8 isn't looked at.
- * A null passes only for a nullable type. @return SINTER_OK, SINTER_E_INVALID,
- * SINTER_E_UNSUPPORTED (VARIANT, BLOB, or a nested type without parts). Of a nested value
- * everything in it is checked.
+ * A null passes only for a nullable type. Of a nested value everything in it is checked.
+ * @return SINTER_OK, SINTER_E_INVALID,
+ *         SINTER_E_UNSUPPORTED (VARIANT, BLOB, or a nested type without parts)
  */
 SINTER_API SINTER_NODISCARD sinter_status
 sinter_datum_check(const sinter_type *type, const char *column, const sinter_datum *datum,
