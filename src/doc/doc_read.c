@@ -72,11 +72,18 @@ sinter__doc_member(const sinter__doc_object *object, const char *name, sinter__d
     return SINTER_OK;
 }
 
-static sinter_status
-copy_string(const sinter__doc_object *object, const json_t *value, const char **out,
-            sinter_error *err)
+sinter_status
+sinter__doc_text(const sinter__doc_object *object, const char *name, const json_t *value,
+                 const char **out, sinter_error *err)
 {
-    return sinter__arena_strdup(object->arena, json_string_value(value), out, err);
+    *out = json_string_value(value);
+    if (*out == NULL) {
+        return fail_type(object, name, "a string", value, err);
+    }
+    if (strlen(*out) != json_string_length(value)) {
+        return sinter__doc_fail(object, SINTER_E_INVALID, name, "a text with a zero byte", err);
+    }
+    return SINTER_OK;
 }
 
 sinter_status
@@ -84,16 +91,15 @@ sinter__doc_string(const sinter__doc_object *object, const char *name, sinter__d
                    const char **out, sinter_error *err)
 {
     const json_t *value = NULL;
+    const char *text = NULL;
 
     *out = NULL;
     SINTER__CHECK(sinter__doc_member(object, name, need, &value, err));
     if (value == NULL) {
         return SINTER_OK;
     }
-    if (!json_is_string(value)) {
-        return fail_type(object, name, "a string", value, err);
-    }
-    return copy_string(object, value, out, err);
+    SINTER__CHECK(sinter__doc_text(object, name, value, &text, err));
+    return sinter__arena_strdup(object->arena, text, out, err);
 }
 
 sinter_status
@@ -173,6 +179,7 @@ sinter__doc_enum(const sinter__doc_object *object, const char *name, const char 
                  int *out, sinter_error *err)
 {
     const json_t *value = NULL;
+    const char *text = NULL;
     char what[160];
 
     *out = -1;
@@ -180,16 +187,14 @@ sinter__doc_enum(const sinter__doc_object *object, const char *name, const char 
     if (value == NULL) {
         return SINTER_OK;
     }
-    if (!json_is_string(value)) {
-        return fail_type(object, name, "a string", value, err);
-    }
+    SINTER__CHECK(sinter__doc_text(object, name, value, &text, err));
     for (int i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], json_string_value(value)) == 0) {
+        if (strcmp(names[i], text) == 0) {
             *out = i;
             return SINTER_OK;
         }
     }
-    (void)snprintf(what, sizeof what, "unknown value \"%.60s\"", json_string_value(value));
+    (void)snprintf(what, sizeof what, "unknown value \"%.60s\"", text);
     return sinter__doc_fail(object, SINTER_E_INVALID, name, what, err);
 }
 
@@ -272,13 +277,12 @@ sinter__doc_strings(const sinter__doc_object *object, const char *name, const ch
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(array, i);
 
-        if (!json_is_string(value)) {
-            char element[96];
+        const char *text = NULL;
+        char element[96];
 
-            (void)snprintf(element, sizeof element, "%.60s[%zu]", name, i);
-            return fail_type(object, element, "a string", value, err);
-        }
-        SINTER__CHECK(copy_string(object, value, &strings[i], err));
+        (void)snprintf(element, sizeof element, "%.60s[%zu]", name, i);
+        SINTER__CHECK(sinter__doc_text(object, element, value, &text, err));
+        SINTER__CHECK(sinter__arena_strdup(object->arena, text, &strings[i], err));
     }
     *out = strings;
     *count_out = count;

@@ -49,6 +49,12 @@ sinter_status
 sinter__doc_member(const sinter__doc_object *object, const char *name, sinter__doc_need need,
                    const json_t **out, sinter_error *err);
 
+/** The text of a value, borrowed from it; a value that is no string, or has a zero byte, is
+ *  SINTER_E_INVALID under `name`. */
+sinter_status
+sinter__doc_text(const sinter__doc_object *object, const char *name, const json_t *value,
+                 const char **out, sinter_error *err);
+
 /** A string member, copied; NULL when missing. */
 sinter_status
 sinter__doc_string(const sinter__doc_object *object, const char *name, sinter__doc_need need,

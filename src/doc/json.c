@@ -322,9 +322,7 @@ sinter_status
 sinter__json_load(const sinter__json_source *source, uint32_t flags, json_t **out,
                   sinter_error *err)
 {
-    const size_t load_flags =
-        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY |
-        ((flags & SINTER__JSON_ALLOW_NUL) != 0 ? (size_t)JSON_ALLOW_NUL : (size_t)0);
+    const size_t load_flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
     json_error_t fault;
     char path[SINTER__JSON_PATH_MAX];
     json_sums written = {0};

@@ -20,15 +20,14 @@ typedef struct sinter__json_source {
 
 /** Which texts are taken. */
 enum {
-    SINTER__JSON_ALLOW_NUL = 1u << 0, /* "\u0000" in strings */
-    SINTER__JSON_ROW = 1u << 1,       /* a row: strings up to the size of the text, as deep as its
-                                         values may be */
-    SINTER__JSON_TYPES = 1u << 2      /* a row type or schema: as deep as its types may be */
+    SINTER__JSON_ROW = 1u << 0,  /* a row: strings up to the size of the text, as deep as its values
+                                    may be */
+    SINTER__JSON_TYPES = 1u << 1 /* a row type or schema: as deep as its types may be */
 };
 
 /**
  * Load a text. Duplicate members, sizes above the limits of interchange.md 1, invalid UTF-8 and
- * numbers out of range are refused with line, column and member path.
+ * numbers out of range are refused with line, column and member path. Strings may have "\u0000".
  *
  * @param out  the value, a new reference
  * @return     SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID, SINTER_E_TOO_LARGE, SINTER_E_OVERFLOW (a

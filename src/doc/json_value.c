@@ -347,7 +347,7 @@ sinter_status
 sinter__json_load_values(const sinter__json_source *source, sinter_text *quoted, json_t **out,
                          bool *quoted_out, sinter_error *err)
 {
-    const uint32_t flags = SINTER__JSON_ALLOW_NUL | SINTER__JSON_ROW;
+    const uint32_t flags = SINTER__JSON_ROW;
     sinter__json_source again = *source;
     const sinter_status st = sinter__json_load(source, flags, out, err);
 

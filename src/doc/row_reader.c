@@ -194,7 +194,7 @@ json_columns(sinter_bytes line, sinter_status (*each)(void *ctx, const char *nam
     void *member = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__TRY(sinter__json_load(&source, SINTER__JSON_ALLOW_NUL | SINTER__JSON_ROW, &row, err));
+    SINTER__TRY(sinter__json_load(&source, SINTER__JSON_ROW, &row, err));
     if (!json_is_object(row)) {
         SINTER__FAIL(err, SINTER_E_INVALID, "line 1: an object expected");
     }

@@ -82,7 +82,7 @@ nested_from_json(const sinter__doc_object *object, const char *name, size_t dept
     sinter__doc_object nested = *object;
     sinter_status st = SINTER_E_INVALID;
 
-    if (json_is_string(kind)) {
+    if (json_is_string(kind) && strlen(json_string_value(kind)) == json_string_length(kind)) {
         st = sinter_type_parse(json_string_value(kind), out, NULL);
     }
     if (st != SINTER_OK || !sinter_type_is_nested(out)) {
@@ -106,6 +106,7 @@ type_from_json(const sinter__doc_object *object, const char *name, size_t depth,
                sinter_error *err)
 {
     const json_t *value = NULL;
+    const char *text = NULL;
     sinter_error detail = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
 
@@ -116,7 +117,8 @@ type_from_json(const sinter__doc_object *object, const char *name, size_t depth,
     if (!json_is_string(value)) {
         return sinter__doc_fail(object, SINTER_E_INVALID, name, "a type text expected", err);
     }
-    st = sinter__type_from_text(object->arena, json_string_value(value), depth, out, &detail);
+    SINTER__CHECK(sinter__doc_text(object, name, value, &text, err));
+    st = sinter__type_from_text(object->arena, text, depth, out, &detail);
     if (st == SINTER_OK && sinter_type_is_nested(out) && out->parts == NULL) {
         (void)snprintf(detail.text, sizeof detail.text, "type %s lacks its parts",
                        sinter_type_name(out->id));

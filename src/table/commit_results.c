@@ -18,6 +18,7 @@
 #include "table/commit.h"
 #include "table/commit_index.h"
 #include "table/live_files.h"
+#include "table/partitions.h"
 #include "table/result_doc.h"
 
 enum { ATTEMPTS_MAX = 20 };
@@ -177,13 +178,31 @@ find_done(const results_commit *commit, const attempt *at, const sinter__result_
 }
 
 static sinter_status
-fail_missing(const sinter__file_identity *file, const attempt *at, sinter_error *err)
+fail_missing(const results_commit *commit, const attempt *at, const sinter__result_doc *doc,
+             const sinter__file_identity *file, sinter_error *err)
 {
-    return SINTER__ERR(err, SINTER_E_CONFLICT,
-                       "file %.*s of level %d isn't in snapshot %" PRId64
-                       " any more: it was compacted, or its rows were replaced",
-                       (int)(file->file_name.size < 120 ? file->file_name.size : 120),
-                       (const char *)file->file_name.data, file->level, at->snapshot->id);
+    const sinter_env *env = commit->table->env;
+    sinter__partitions partitions = {.arena.env = env};
+    sinter_text path;
+    sinter_status st = SINTER_OK;
+
+    sinter_text_init(env, &path);
+    st = sinter__partitions_init(&partitions, sinter_table_schema(commit->table), &commit->options,
+                                 NULL);
+    if (st == SINTER_OK) {
+        st = sinter__partitions_path(&partitions, doc->place.partition, &path, NULL);
+    }
+    st = SINTER__ERR(err, SINTER_E_CONFLICT,
+                     "%s%.120s%sbucket %d: file %.*s of level %d isn't in snapshot %" PRId64
+                     " any more: it was compacted, or its rows were replaced",
+                     path.size > 0 ? "partition " : "",
+                     st == SINTER_OK && path.size > 0 ? path.data : "", path.size > 0 ? ", " : "",
+                     doc->place.bucket,
+                     (int)(file->file_name.size < 120 ? file->file_name.size : 120),
+                     (const char *)file->file_name.data, file->level, at->snapshot->id);
+    sinter__partitions_fini(&partitions);
+    sinter_text_fini(&path);
+    return st;
 }
 
 /* ---- the delta ---- */
@@ -228,7 +247,8 @@ find_read(const sinter__result_doc *doc, sinter_bytes name)
 }
 
 static sinter_status
-delete_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
+delete_files(const results_commit *commit, attempt *at, const sinter__result_doc *doc,
+             sinter_error *err)
 {
     for (size_t i = 0; i < doc->before_count; i++) {
         const sinter__file_identity *before = &doc->before[i];
@@ -236,7 +256,7 @@ delete_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
             find_file(at, &doc->place, before->file_name, before->level);
 
         if (entry == NULL) {
-            return fail_missing(before, at, err);
+            return fail_missing(commit, at, doc, before, err);
         }
         SINTER__CHECK(add_entry(at, entry, SINTER__ENTRY_DELETE, entry->file.level, err));
         if (find_upgraded(doc, before) == NULL) {
@@ -249,7 +269,8 @@ delete_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
 }
 
 static sinter_status
-add_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
+add_files(const results_commit *commit, attempt *at, const sinter__result_doc *doc,
+          sinter_error *err)
 {
     for (size_t i = 0; i < doc->upgraded_count; i++) {
         const sinter__file_identity *file = &doc->upgraded[i];
@@ -257,7 +278,7 @@ add_files(attempt *at, const sinter__result_doc *doc, sinter_error *err)
             find_file(at, &doc->place, file->file_name, file->upgraded_from);
 
         if (entry == NULL) {
-            return fail_missing(file, at, err);
+            return fail_missing(commit, at, doc, file, err);
         }
         SINTER__CHECK(add_entry(at, entry, SINTER__ENTRY_ADD, file->level, err));
     }
@@ -290,12 +311,12 @@ make_delta(results_commit *commit, attempt *at, sinter_error *err)
         }
         commit->info.done += commit->is_done[i] ? 1 : 0;
         if (!commit->is_duplicate[i] && !commit->is_done[i]) {
-            SINTER__CHECK(delete_files(at, &commit->docs[i], err));
+            SINTER__CHECK(delete_files(commit, at, &commit->docs[i], err));
         }
     }
     for (size_t i = 0; i < commit->count; i++) {
         if (!commit->is_duplicate[i] && !commit->is_done[i]) {
-            SINTER__CHECK(add_files(at, &commit->docs[i], err));
+            SINTER__CHECK(add_files(commit, at, &commit->docs[i], err));
         }
     }
     return SINTER_OK;

@@ -163,7 +163,7 @@ static const struct {
     {FILE_OF("\"dir\":\"x/..\""), SINTER_E_INVALID, "has no \"..\""},
     {FILE_OF("\"dir\":\"/x\""), SINTER_E_INVALID, "is relative to base_dir"},
     {FILE_OF("\"dir\":\"a\",\"dir\":\"b\""), SINTER_E_INVALID, "member files[0].dir: duplicate"},
-    {FILE_OF("\"x\":\"\\u0000\""), SINTER_E_INVALID, "\\u0000 is not allowed"},
+    {FILE_OF("\"dir\":\"a\\u0000\""), SINTER_E_INVALID, "dir: a text with a zero byte"},
     {HEAD "\"files\":[{\"file_name\":\"a/b\",\"level\":0}]}", SINTER_E_INVALID, "has no \"/\""},
     {HEAD "\"files\":[{\"file_name\":\"..\",\"level\":0}]}", SINTER_E_INVALID, "isn't \"..\""},
     {HEAD "\"files\":[{\"file_name\":\"\",\"level\":0}]}", SINTER_E_INVALID, "a file name"},
