@@ -241,7 +241,7 @@ class ParquetFile final : public sinter__columnar_file
     static bool is_int96_near(parquet::Int96Reader &column)
     {
         constexpr int64_t kRows = 1024;
-        constexpr int64_t kNanosPerDay = 86400 * INT64_C(1000000000);
+        constexpr int64_t kDayNs = 86400 * INT64_C(1000000000);
         std::vector<int16_t> definitions(kRows);
         std::vector<int16_t> repetitions(kRows);
         std::vector<parquet::Int96> values(kRows);
@@ -254,7 +254,7 @@ class ParquetFile final : public sinter__columnar_file
             for (int64_t i = 0; i < count; i++) {
                 const auto time = parquet::DecodeInt96Timestamp(values[static_cast<size_t>(i)]);
                 const __int128 nanos =
-                    static_cast<__int128>(static_cast<int64_t>(time.days_since_epoch)) * kNanosPerDay +
+                    static_cast<__int128>(static_cast<int64_t>(time.days_since_epoch)) * kDayNs +
                     static_cast<int64_t>(time.nanoseconds); // negative ones are Arrow's own
 
                 if (nanos < INT64_MIN || nanos > INT64_MAX) {
