@@ -44,12 +44,17 @@ typedef struct sinter_expire_result {
     uint64_t data_files; /* changelog files and what lies beside data files included */
     uint64_t meta_files; /* lists, manifests, index files, statistics */
     uint64_t left_files; /* that could not be removed: cleaning orphans finds them */
-    uint64_t reserved[4];
+    uint64_t changelogs; /* that outlived their snapshots, and went now */
+    uint64_t reserved[3];
 } sinter_expire_result;
 
 /**
  * Expire snapshots, the oldest first, with the files that nothing else needs: no snapshot that
  * stays, no tag, no branch, and no consumer, which keeps all snapshots from its next one on.
+ *
+ * Where changelogs outlive their snapshots (changelog.num-retained.*, changelog.time-retained), a
+ * snapshot that goes becomes a changelog, and with it stays what reading its changes takes: its
+ * changelog files, or without a changelog-producer what its delta appended. Then changelogs expire.
  *
  * Everything that goes is found before anything is removed. Then the snapshots go, and after them
  * their files: a reader that begins meanwhile sees a snapshot whole or not at all, and an
@@ -59,8 +64,6 @@ typedef struct sinter_expire_result {
  * @param out      what was done, or would be; NULL: nobody asks. Its struct_size must be set
  * @return         SINTER_OK, also when there is nothing to do;
  *                 SINTER_E_CORRUPT      metadata that can't be read: nothing is removed
- *                 SINTER_E_UNSUPPORTED  changelogs that outlive their snapshots (by
- *                                       changelog.num-retained.*, changelog.time-retained)
  *                 SINTER_E_INVALID      arguments or options that contradict each other
  *                 SINTER_E_NOMEM, SINTER_E_IO
  * Others may commit and read at the same time. Source: table-layout.md 14.1, 14.2.

@@ -47,6 +47,22 @@ put_file(void *ctx, const sinter_removed_file *file)
 }
 
 static void
+print_result(const sinter_expire_result *result, const char *what)
+{
+    if (result->snapshots == 0) {
+        printf("no snapshot to expire\n");
+    } else {
+        printf("%s: snapshots %" PRId64 " to %" PRId64 ", %" PRIu64 " data files, %" PRIu64
+               " files of metadata\n",
+               what, result->first_id, result->last_id, result->data_files, result->meta_files);
+    }
+    if (result->changelogs > 0) {
+        printf("%s: %" PRIu64 " changelogs that outlived their snapshots\n", what,
+               result->changelogs);
+    }
+}
+
+static void
 put_result(const expire_arguments *args, const sinter_expire_result *result)
 {
     if (args->common.json) {
@@ -57,17 +73,13 @@ put_result(const expire_arguments *args, const sinter_expire_result *result)
         cli_json_int(&json, "first_id", result->first_id);
         cli_json_int(&json, "last_id", result->last_id);
         cli_json_uint(&json, "snapshot_count", result->snapshots);
+        cli_json_uint(&json, "changelog_count", result->changelogs);
         cli_json_uint(&json, "data_file_count", result->data_files);
         cli_json_uint(&json, "metadata_file_count", result->meta_files);
         cli_json_uint(&json, "left_count", result->left_files);
         cli_json_object_end(&json);
-    } else if (!args->common.quiet && result->snapshots == 0) {
-        printf("no snapshot to expire\n");
     } else if (!args->common.quiet) {
-        printf("%s: snapshots %" PRId64 " to %" PRId64 ", %" PRIu64 " data files, %" PRIu64
-               " files of metadata\n",
-               args->common.dry_run ? "would expire" : "expired", result->first_id, result->last_id,
-               result->data_files, result->meta_files);
+        print_result(result, args->common.dry_run ? "would expire" : "expired");
     }
     if (result->left_files > 0) {
         cli_note("%" PRIu64 " files could not be removed; remove-orphans finds them",

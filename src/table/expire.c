@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/bytes.h"
 #include "base/env.h"
@@ -23,6 +24,7 @@
 #include "table/numbered.h"
 #include "table/references.h"
 #include "table/removal.h"
+#include "table/snapshot.h"
 #include "table/snapshot_write.h"
 
 /** Snapshots that tags hold. */
@@ -32,9 +34,20 @@ typedef struct tags {
     size_t capacity;
 } tags;
 
-/** An expiry under way. */
+/** How long changelogs live. */
+typedef struct lives {
+    bool are_longer; /* than those of snapshots: changelogs are kept on their own */
+    int64_t retain_min;
+    int64_t retain_max;
+    int64_t older_than_ms;
+} lives;
+
+/** An expiry under way: of snapshots, or of changelogs that outlived theirs. */
 typedef struct expiry {
     sinter_table *table;
+    bool is_of_changelogs;
+    bool has_producer; /* changes are in changelog files, else in deltas */
+    lives lives;
     sinter_expire_options options;
     sinter__table_options table_options;
     sinter__partitions partitions;
@@ -58,6 +71,18 @@ env_of(const expiry *self)
     return self->table->env;
 }
 
+static const char *
+dir_name(const expiry *self)
+{
+    return self->is_of_changelogs ? "changelog" : "snapshot";
+}
+
+static const char *
+prefix(const expiry *self)
+{
+    return self->is_of_changelogs ? "changelog-" : "snapshot-";
+}
+
 static sinter_bytes
 bytes_of(const char *text)
 {
@@ -66,22 +91,31 @@ bytes_of(const char *text)
 
 /* ---- which snapshots ---- */
 
-/** Does a changelog live longer than its snapshot? */
 static sinter_status
-check_changelogs(const sinter_schema *schema, const sinter_expire_options *options,
-                 int64_t retained_ms, sinter_error *err)
+load_lives(expiry *self, int64_t now_ms, sinter_error *err)
 {
-    int64_t min = options->retain_min;
-    int64_t max = options->retain_max;
-    int64_t ms = retained_ms;
+    const sinter_schema *schema = sinter_table_schema(self->table);
+    const sinter_expire_options *options = &self->options;
+    const char *producer = sinter_schema_option(schema, "changelog-producer");
+    lives *own = &self->lives;
+    int64_t ms = now_ms - options->older_than_ms;
 
-    SINTER__CHECK(sinter__option_count(schema, "changelog.num-retained.min", 1, &min, err));
-    SINTER__CHECK(sinter__option_count(schema, "changelog.num-retained.max", 1, &max, err));
+    own->retain_min = options->retain_min;
+    own->retain_max = options->retain_max;
+    SINTER__CHECK(
+        sinter__option_count(schema, "changelog.num-retained.min", 1, &own->retain_min, err));
+    SINTER__CHECK(
+        sinter__option_count(schema, "changelog.num-retained.max", 1, &own->retain_max, err));
     SINTER__CHECK(sinter__option_duration(schema, "changelog.time-retained", &ms, err));
-    if (min > options->retain_min || max > options->retain_max || ms > retained_ms) {
-        return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
-                           "changelog.num-retained.* or changelog.time-retained: changelogs that "
-                           "outlive their snapshots can't be expired by this version");
+    own->older_than_ms = now_ms - ms;
+    own->are_longer = own->retain_min > options->retain_min ||
+                      own->retain_max > options->retain_max ||
+                      own->older_than_ms < options->older_than_ms;
+    self->has_producer = producer != NULL && strcasecmp(producer, "none") != 0;
+    if (own->are_longer && own->retain_max < own->retain_min) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "%" PRId64 " changelogs stay at least, but %" PRId64 " at most",
+                           own->retain_min, own->retain_max);
     }
     return SINTER_OK;
 }
@@ -122,18 +156,43 @@ load_options(expiry *self, const sinter_expire_options *given, sinter_error *err
                            "%" PRId64 " snapshots stay at least, but %" PRId64 " at most",
                            options->retain_min, options->retain_max);
     }
-    return check_changelogs(schema, options, retained_ms, err);
+    return load_lives(self, now_ms, err);
+}
+
+/** A snapshot, or changelog, by its number. */
+static sinter_status
+get_numbered(const expiry *self, int64_t id, sinter_snapshot **out, sinter_error *err)
+{
+    sinter_text dir;
+    sinter_text path;
+    sinter_status st = SINTER_OK;
+
+    if (!self->is_of_changelogs) {
+        return sinter_table_snapshot_get(self->table, id, out, err);
+    }
+    sinter_text_init(env_of(self), &dir);
+    sinter_text_init(env_of(self), &path);
+    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
+    SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, prefix(self)}, id,
+                                    &path, err));
+    st = sinter__snapshot_read(env_of(self), path.data, out, err);
+out:
+    sinter_text_fini(&path);
+    sinter_text_fini(&dir);
+    return st;
 }
 
 /** Is this snapshot too young to go? One that isn't there is not. */
 static sinter_status
 is_young(const expiry *self, int64_t id, bool *out, sinter_error *err)
 {
+    const int64_t older_than_ms =
+        self->is_of_changelogs ? self->lives.older_than_ms : self->options.older_than_ms;
     sinter_error detail = SINTER_ERROR_INIT;
     sinter_snapshot *snapshot = NULL;
-    sinter_status st = sinter_table_snapshot_get(self->table, id, &snapshot, &detail);
+    sinter_status st = get_numbered(self, id, &snapshot, &detail);
 
-    *out = st == SINTER_OK && snapshot->time_ms >= self->options.older_than_ms;
+    *out = st == SINTER_OK && snapshot->time_ms >= older_than_ms;
     sinter_snapshot_destroy(snapshot);
     if (st == SINTER_E_NOT_FOUND || st == SINTER_E_EXPIRED) {
         return SINTER_OK;
@@ -150,22 +209,50 @@ smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/** The first that there is, and the one that none may go from on. */
+static sinter_status
+find_ends(expiry *self, int64_t latest, int64_t *newest, sinter_error *err)
+{
+    sinter_text dir;
+    sinter__numbered files = {.env = env_of(self), .prefix = "changelog-"};
+    sinter_status st = SINTER_OK;
+
+    *newest = latest;
+    if (!self->is_of_changelogs) {
+        return sinter_table_earliest_id(self->table, &self->begin, err);
+    }
+    sinter_text_init(files.env, &dir);
+    SINTER__TRY(sinter__table_dir(self->table, "changelog", &dir, err));
+    files.dir = dir.data;
+    SINTER__TRY(sinter__number_find(&files, SINTER__NUMBER_EARLIEST, &self->begin, err));
+    st = sinter__number_find(&files, SINTER__NUMBER_LATEST, newest, err);
+out:
+    sinter_text_fini(&dir);
+    return st;
+}
+
 /** Find begin and end; SINTER_END: there is nothing to do. */
 static sinter_status
 find_range(expiry *self, sinter_error *err)
 {
+    const int64_t retain_min =
+        self->is_of_changelogs ? self->lives.retain_min : self->options.retain_min;
+    const int64_t retain_max =
+        self->is_of_changelogs ? self->lives.retain_max : self->options.retain_max;
     int64_t latest = 0;
+    int64_t newest = 0;
     int64_t next = INT64_MAX;
     int64_t id = 0;
     bool young = false;
 
     SINTER__CHECK(sinter_table_latest_id(self->table, &latest, err));
-    SINTER__CHECK(sinter_table_earliest_id(self->table, &self->begin, err));
+    SINTER__CHECK(find_ends(self, latest, &newest, err));
     SINTER__CHECK(sinter__consumers_next(self->table, &next, err));
-    self->end = latest - smaller(self->options.retain_min, latest) + 1;
+    self->end = latest - smaller(retain_min, latest) + 1;
     self->end = smaller(self->end, next);
     self->end = smaller(self->end, self->begin + smaller(self->options.limit, latest));
-    id = latest - smaller(self->options.retain_max, latest) + 1;
+    self->end = smaller(self->end, self->is_of_changelogs ? newest : INT64_MAX);
+    id = latest - smaller(retain_max, latest) + 1;
     for (id = id < self->begin ? self->begin : id; id < self->end; id++) {
         SINTER__CHECK(is_young(self, id, &young, err));
         if (young) {
@@ -233,6 +320,17 @@ note_branch(void *ctx, const char *name)
     return add_branch(walk->expiry, name, walk->err);
 }
 
+/** Changelogs of the table, too. Where snapshots become changelogs, data files stay by their
+ * source, and it is metadata that is needed. */
+static sinter_status
+add_own_changelogs(expiry *self, sinter_error *err)
+{
+    return self->is_of_changelogs ? SINTER_OK
+                                  : sinter__references_add_table(
+                                        self->lives.are_longer ? &self->needed : &self->branches,
+                                        self->table, SINTER__REFERENCES_CHANGELOGS, err);
+}
+
 static sinter_status
 find_needed(expiry *self, sinter_error *err)
 {
@@ -244,15 +342,15 @@ find_needed(expiry *self, sinter_error *err)
     for (size_t i = 0; i < self->tags.count; i++) {
         SINTER__CHECK(sinter__references_add(&self->needed, self->table, self->tags.items[i], err));
     }
-    SINTER__CHECK(sinter_table_snapshot_get(self->table, self->end, &first_kept, err));
+    SINTER__CHECK(get_numbered(self, self->end, &first_kept, err));
+    self->needed.is_lenient = self->is_of_changelogs;
     st = sinter__references_add(&self->needed, self->table, first_kept, err);
     if (st == SINTER_OK) {
         st = sinter__references_add_changelog(&self->needed, self->table, first_kept, err);
     }
     sinter_snapshot_destroy(first_kept);
     SINTER__CHECK(st);
-    SINTER__CHECK(sinter__references_add_table(&self->branches, self->table,
-                                               SINTER__REFERENCES_CHANGELOGS, err));
+    SINTER__CHECK(add_own_changelogs(self, err));
     if (self->table->branch != NULL) {
         SINTER__CHECK(add_branch(self, "main", err));
     }
@@ -419,6 +517,15 @@ plan_data_file(expiry *self, const sinter__manifest_entry *entry, sinter_error *
     return SINTER_OK;
 }
 
+/** Does a changelog without changelog files need this file, which a delta appended? */
+static bool
+is_change(const expiry *self, const sinter__manifest_entry *entry)
+{
+    return self->lives.are_longer && !self->is_of_changelogs && !self->has_producer &&
+           ((entry->file.has & SINTER__FILE_HAS_SOURCE) == 0 ||
+            entry->file.source != SINTER__FILE_SOURCE_COMPACT);
+}
+
 /** Data files that a delta deletes and that nothing adds later. Deltas come newest first. */
 static sinter_status
 plan_delta(expiry *self, const sinter_snapshot *snapshot, sinter_error *err)
@@ -433,7 +540,8 @@ plan_delta(expiry *self, const sinter_snapshot *snapshot, sinter_error *err)
 
         if (entry->kind == SINTER__ENTRY_ADD) {
             SINTER__TRY(sinter__name_set_add(&self->added, entry->file.file_name, NULL, err));
-        } else if (!sinter__name_set_has(&self->added, entry->file.file_name) &&
+        } else if (!is_change(self, entry) &&
+                   !sinter__name_set_has(&self->added, entry->file.file_name) &&
                    !sinter__name_set_has(&self->tagged, entry->file.file_name)) {
             SINTER__TRY(plan_data_file(self, entry, err));
         }
@@ -525,30 +633,43 @@ plan_index(expiry *self, const char *name, sinter_error *err)
 static sinter_status
 plan_metadata(expiry *self, const sinter_snapshot *snapshot, sinter_error *err)
 {
-    SINTER__CHECK(plan_list(self, &snapshot->base, err));
-    SINTER__CHECK(plan_list(self, &snapshot->delta, err));
-    SINTER__CHECK(plan_list(self, &snapshot->changelog, err));
+    const bool becomes_changelog = self->lives.are_longer && !self->is_of_changelogs;
+
+    if (!becomes_changelog || self->has_producer) {
+        SINTER__CHECK(plan_list(self, &snapshot->base, err));
+        SINTER__CHECK(plan_list(self, &snapshot->delta, err));
+    }
+    if (!becomes_changelog) {
+        SINTER__CHECK(plan_list(self, &snapshot->changelog, err));
+    }
+    if (self->is_of_changelogs) {
+        return SINTER_OK; /* the rest went with the snapshot */
+    }
     SINTER__CHECK(plan_index(self, snapshot->index_manifest, err));
     return snapshot->statistics == NULL
                ? SINTER_OK
                : plan_meta_file(self, "statistics", bytes_of(snapshot->statistics), err);
 }
 
-/** Plan what goes with a snapshot, from the newest that matters to the oldest. */
+/** Plan what goes with a snapshot, from the newest that matters to the oldest. What a changelog's
+ *  delta deletes was needed by the changelogs before it. */
 static sinter_status
 plan_snapshot(expiry *self, int64_t id, sinter_error *err)
 {
     sinter_snapshot *snapshot = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__TRY(sinter_table_snapshot_get(self->table, id, &snapshot, err));
-    if (id > self->begin) {
+    SINTER__TRY(get_numbered(self, id, &snapshot, err));
+    if (self->is_of_changelogs ? id < self->end : id > self->begin) {
         SINTER__TRY(plan_delta(self, snapshot, err));
     }
     if (id < self->end) {
-        SINTER__TRY(plan_changelog(self, snapshot, err));
+        if (self->is_of_changelogs || !self->lives.are_longer) {
+            SINTER__TRY(plan_changelog(self, snapshot, err));
+        }
         SINTER__TRY(plan_metadata(self, snapshot, err));
-        self->result.snapshots++;
+        self->result.snapshots += self->is_of_changelogs ? 0 : 1;
+        self->result.changelogs += self->is_of_changelogs ? 1 : 0;
     }
 out:
     sinter_snapshot_destroy(snapshot);
@@ -566,9 +687,9 @@ skip_gap(expiry *self, sinter_error *err)
 
     sinter_text_init(env_of(self), &dir);
     sinter_text_init(env_of(self), &path);
-    SINTER__TRY(sinter__table_dir(self->table, "snapshot", &dir, err));
+    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
     for (int64_t id = self->end - 1; id >= self->begin; id--) {
-        SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, "snapshot-"},
+        SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, prefix(self)},
                                         id, &path, err));
         SINTER__TRY(sinter__path_exists(env_of(self), path.data, &is_there, err));
         if (!is_there) {
@@ -583,6 +704,24 @@ out:
 
 /* ---- doing it ---- */
 
+/** Snapshots that go become changelogs, if these live longer. */
+static sinter_status
+keep_changelogs(const expiry *self, sinter_error *err)
+{
+    for (int64_t id = self->begin;
+         self->lives.are_longer && !self->is_of_changelogs && id < self->end; id++) {
+        sinter_snapshot *snapshot = NULL;
+        sinter_status st = sinter_table_snapshot_get(self->table, id, &snapshot, err);
+
+        if (st == SINTER_OK) {
+            st = sinter__changelog_publish(self->table, snapshot, err);
+        }
+        sinter_snapshot_destroy(snapshot);
+        SINTER__CHECK(st);
+    }
+    return SINTER_OK;
+}
+
 static sinter_status
 remove_snapshots(expiry *self, sinter_error *err)
 {
@@ -594,14 +733,14 @@ remove_snapshots(expiry *self, sinter_error *err)
 
     sinter_text_init(env_of(self), &dir);
     sinter_text_init(env_of(self), &path);
-    SINTER__TRY(sinter__table_dir(self->table, "snapshot", &dir, err));
+    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
     for (int64_t id = self->begin; id < self->end; id++) {
-        SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, "snapshot-"},
+        SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, prefix(self)},
                                         id, &path, err));
         SINTER__TRY(unless_gone(io->ops->unlink(io, path.data, &detail), &detail, err));
     }
     SINTER__TRY(io->ops->sync_dir(io, dir.data, err)); /* none comes back without its files */
-    sinter__hint_write(self->table, "snapshot", "EARLIEST", self->end);
+    sinter__hint_write(self->table, dir_name(self), "EARLIEST", self->end);
 out:
     sinter_text_fini(&path);
     sinter_text_fini(&dir);
@@ -620,16 +759,19 @@ expire(expiry *self, sinter_error *err)
     for (int64_t id = self->end; id >= self->begin; id--) {
         SINTER__CHECK(plan_snapshot(self, id, err));
     }
-    self->result.first_id = self->begin;
-    self->result.last_id = self->end - 1;
+    if (!self->is_of_changelogs) {
+        self->result.first_id = self->begin;
+        self->result.last_id = self->end - 1;
+    }
     if (!is_dry) {
+        SINTER__CHECK(keep_changelogs(self, err));
         SINTER__CHECK(remove_snapshots(self, err));
     }
-    self->result.data_files = sinter__removal_run(&self->data, &told, &self->result.left_files);
+    self->result.data_files += sinter__removal_run(&self->data, &told, &self->result.left_files);
     if (self->clean_directories && !is_dry) {
         sinter__removal_clean_dirs(&self->data);
     }
-    self->result.meta_files = sinter__removal_run(&self->meta, &told, &self->result.left_files);
+    self->result.meta_files += sinter__removal_run(&self->meta, &told, &self->result.left_files);
     return SINTER_OK;
 }
 
@@ -673,23 +815,37 @@ begin(expiry *self, const sinter_expire_options *options, sinter_error *err)
                                    &self->table_options, err);
 }
 
+/** Expire snapshots, or changelogs, and add what was done. */
+static sinter_status
+run(sinter_table *table, const sinter_expire_options *options, bool is_of_changelogs,
+    sinter_expire_result *result, sinter_error *err)
+{
+    expiry self = {.table = table, .is_of_changelogs = is_of_changelogs, .result = *result};
+    sinter_status st = begin(&self, options, err);
+
+    if (st == SINTER_OK && (!is_of_changelogs || self.lives.are_longer)) {
+        st = expire(&self, err);
+    }
+    *result = self.result;
+    expiry_fini(&self);
+    return st == SINTER_END ? SINTER_OK : st;
+}
+
 sinter_status
 sinter_table_expire(sinter_table *table, const sinter_expire_options *options,
                     sinter_expire_result *out, sinter_error *err)
 {
-    expiry self = {.table = table};
+    sinter_expire_result result = {.struct_size = (uint32_t)sizeof result};
     sinter_status st = SINTER_OK;
 
     SINTER__REQUIRE(err, table != NULL);
     SINTER__REQUIRE(err, out == NULL || out->struct_size >= sizeof out->struct_size);
-    self.result.struct_size = (uint32_t)sizeof self.result;
-    st = begin(&self, options, err);
+    st = run(table, options, false, &result, err);
     if (st == SINTER_OK) {
-        st = expire(&self, err);
+        st = run(table, options, true, &result, err);
     }
     if (out != NULL) {
-        sinter__struct_store(out, &self.result, sizeof self.result);
+        sinter__struct_store(out, &result, sizeof result);
     }
-    expiry_fini(&self);
-    return st == SINTER_END ? SINTER_OK : st;
+    return st;
 }

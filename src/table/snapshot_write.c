@@ -68,9 +68,15 @@ out:
     return st;
 }
 
-sinter_status
-sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snapshot,
-                         sinter__publish_step *step_out, sinter_error *err)
+/** Files of numbers, "snapshot/snapshot-7". */
+typedef struct series {
+    const char *dir;
+    const char *prefix;
+} series;
+
+static sinter_status
+publish(const sinter_table *table, const series *in, const sinter_snapshot *snapshot,
+        sinter__publish_step *step_out, sinter_error *err)
 {
     sinter_io *io = table->env->io;
     sinter_io_file *file = NULL;
@@ -81,9 +87,9 @@ sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snaps
     *step_out = SINTER__PUBLISH_NOT_BEGUN;
     sinter_text_init(table->env, &dir);
     sinter_text_init(table->env, &path);
-    SINTER__TRY(sinter__table_dir(table, "snapshot", &dir, err));
+    SINTER__TRY(sinter__table_dir(table, in->dir, &dir, err));
     SINTER__TRY(sinter__dirs_make(table->env, dir.data, NULL, err));
-    SINTER__TRY(sinter__number_path(&(sinter__numbered){table->env, dir.data, "snapshot-"},
+    SINTER__TRY(sinter__number_path(&(sinter__numbered){table->env, dir.data, in->prefix},
                                     snapshot->id, &path, err));
     SINTER__TRY(write_text(table, snapshot, dir.data, &file, err));
     *step_out = SINTER__PUBLISH_BEGUN;
@@ -94,12 +100,37 @@ sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snaps
     SINTER__TRY(st);
     SINTER__TRY(io->ops->sync_dir(io, dir.data, err));
     *step_out = SINTER__PUBLISH_DONE;
-    sinter__hint_write(table, "snapshot", "LATEST", snapshot->id);
+    sinter__hint_write(table, in->dir, "LATEST", snapshot->id);
 out:
     if (file != NULL) {
         file->ops->close(file);
     }
     sinter_text_fini(&path);
     sinter_text_fini(&dir);
+    return st;
+}
+
+sinter_status
+sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snapshot,
+                         sinter__publish_step *step_out, sinter_error *err)
+{
+    return publish(table, &(series){"snapshot", "snapshot-"}, snapshot, step_out, err);
+}
+
+sinter_status
+sinter__changelog_publish(const sinter_table *table, const sinter_snapshot *snapshot,
+                          sinter_error *err)
+{
+    sinter_error detail = SINTER_ERROR_INIT;
+    sinter__publish_step step = SINTER__PUBLISH_NOT_BEGUN;
+    const sinter_status st =
+        publish(table, &(series){"changelog", "changelog-"}, snapshot, &step, &detail);
+
+    if (st == SINTER_E_EXISTS) {
+        return SINTER_OK;
+    }
+    if (st != SINTER_OK && err != NULL) {
+        *err = detail;
+    }
     return st;
 }

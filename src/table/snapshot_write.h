@@ -26,6 +26,12 @@ sinter_status
 sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snapshot,
                          sinter__publish_step *step_out, sinter_error *err);
 
+/** Write "changelog/changelog-ID" of a snapshot that goes, and "LATEST" beside it. One that is
+ * there already is the same. @return SINTER_OK, SINTER_E_NOMEM, failures of the io */
+sinter_status
+sinter__changelog_publish(const sinter_table *table, const sinter_snapshot *snapshot,
+                          sinter_error *err);
+
 /** Make sure that the names of snapshots last. @return SINTER_OK, SINTER_E_NOMEM, SINTER_E_IO */
 sinter_status
 sinter__snapshots_sync(const sinter_table *table, sinter_error *err);

@@ -236,15 +236,62 @@ Test(table_expire, the_tables_options_count_where_none_are_given)
     commit_bed_fini(&bed);
 }
 
-Test(table_expire, changelogs_that_live_longer_are_refused)
+Test(table_expire, changelogs_that_live_longer_keep_what_was_appended)
 {
     commit_bed bed;
-    sinter_error err = SINTER_ERROR_INIT;
+    sinter_expire_result result;
 
-    begin(&bed, ",\"changelog.num-retained.max\":\"20\"");
-    cr_expect_eq(sinter_table_expire(bed.table, &all_but_one, NULL, &err), SINTER_E_UNSUPPORTED);
-    cr_expect_not_null(strstr(err.text, "changelog."));
-    cr_expect(commit_bed_has(&bed, "t/snapshot/snapshot-1"));
+    begin(&bed, ",\"changelog.num-retained.max\":\"2\"");
+    result = expire(&bed, &all_but_one);
+    cr_expect_eq(result.snapshots, 3);
+    cr_expect_eq(result.changelogs, 2, "two of the three");
+    cr_expect_eq(result.data_files, 0);
+    cr_expect_not(commit_bed_has(&bed, "t/snapshot/snapshot-3"));
+    cr_expect_not(commit_bed_has(&bed, "t/changelog/changelog-2"));
+    cr_expect(commit_bed_has(&bed, "t/changelog/changelog-3"));
+    cr_expect(commit_bed_has(&bed, "t/p=0/bucket-0/a"), "changelog 3 deletes it");
+    replace(&bed, &(bed_file){.name = "c", .level = 5}, &(bed_file){.name = "e", .level = 5});
+    result = expire(&bed, &all_but_one);
+    cr_expect_eq(result.snapshots, 1);
+    cr_expect_eq(result.changelogs, 1);
+    cr_expect(commit_bed_has(&bed, "t/changelog/changelog-4"));
+    cr_expect_not(commit_bed_has(&bed, "t/p=0/bucket-0/a"));
+    cr_expect(commit_bed_has(&bed, "t/p=1/bucket-0/b"), "changelog 4 deletes it");
+    cr_expect(commit_bed_is_whole(&bed));
+    cr_expect_eq(commit_bed_missing(&bed), 0);
+    commit_bed_fini(&bed);
+    begin(&bed, ",\"changelog.num-retained.min\":\"9\",\"changelog.num-retained.max\":\"8\"");
+    cr_expect_eq(sinter_table_expire(bed.table, &all_but_one, NULL, NULL), SINTER_E_INVALID);
+    commit_bed_fini(&bed);
+}
+
+Test(table_expire, with_a_producer_changelogs_keep_changelog_files_only)
+{
+    const sinter__manifest_entry *entries[2] = {NULL};
+    sinter__commit_outcome outcome;
+    sinter_expire_result result;
+    commit_bed bed;
+
+    begin(&bed, ",\"changelog.num-retained.max\":\"20\",\"changelog-producer\":\"input\"");
+    entries[0] = commit_bed_entry(&bed, SINTER__ENTRY_ADD, &(bed_file){.name = "f"});
+    entries[1] = commit_bed_entry(&bed, SINTER__ENTRY_ADD, &(bed_file){.name = "changes"});
+    place_write(&bed.place, "t/p=0/bucket-0/f", "rows");
+    place_write(&bed.place, "t/p=0/bucket-0/changes", "rows");
+    cr_assert_eq(commit_bed_commit(&bed,
+                                   (sinter__commit_request){.entries = entries,
+                                                            .count = 1,
+                                                            .changelog = entries + 1,
+                                                            .changelog_count = 1},
+                                   &outcome, NULL),
+                 SINTER_OK);
+    replace(&bed, &(bed_file){.name = "f"}, &(bed_file){.name = "g", .level = 4});
+    result = expire(&bed, &all_but_one);
+    cr_expect_eq(result.snapshots, 5);
+    cr_expect_eq(result.changelogs, 0);
+    cr_expect_eq(result.data_files, 3, "a, b and f");
+    cr_expect(commit_bed_has(&bed, "t/p=0/bucket-0/changes"));
+    cr_expect(commit_bed_has(&bed, "t/changelog/changelog-1"));
+    cr_expect_eq(commit_bed_missing(&bed), 0);
     commit_bed_fini(&bed);
 }
 
@@ -299,7 +346,9 @@ Test(table_expire, metadata_that_cannot_be_read_keeps_everything)
     commit_bed_fini(&bed);
 }
 
-Test(table_expire, whatever_call_fails_what_is_left_is_whole)
+/* With `keeps_changes` a snapshot that goes becomes a changelog that stays. */
+static void
+sweep(const char *schema_options, bool keeps_changes)
 {
     bool came_to_it = true;
 
@@ -312,7 +361,7 @@ Test(table_expire, whatever_call_fails_what_is_left_is_whole)
         commit_bed bed;
         sinter_io *faulty = NULL;
 
-        commit_bed_init(&bed, NULL, options);
+        commit_bed_init(&bed, NULL, schema_options);
         commit_bed_open(&bed);
         (void)commit_bed_append_file(&bed, &a);
         replace(&bed, &a, &(bed_file){.name = "b", .level = 5});
@@ -329,9 +378,19 @@ Test(table_expire, whatever_call_fails_what_is_left_is_whole)
         cr_expect(commit_bed_is_whole(&bed), "call %lu", n);
         cr_expect_eq(commit_bed_missing(&bed), 0, "call %lu", n);
         bed.env.io = bed.place.memory;
+        cr_expect(!keeps_changes || ((commit_bed_has(&bed, "t/snapshot/snapshot-1") ||
+                                      commit_bed_has(&bed, "t/changelog/changelog-1")) &&
+                                     commit_bed_has(&bed, "t/p=0/bucket-0/a")),
+                  "call %lu", n);
         sinter_io_destroy(faulty);
         commit_bed_fini(&bed);
     }
+}
+
+Test(table_expire, whatever_call_fails_what_is_left_is_whole)
+{
+    sweep(options, false);
+    sweep("\"bucket\":\"2\",\"changelog.num-retained.max\":\"20\"", true);
 }
 
 Test(table_expire, every_allocation_may_fail)
