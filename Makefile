@@ -59,8 +59,9 @@ torture: ## the property tests at 50 times their size, faults at full width, dee
 	cmake --preset dev -B build/torture -DSINTER_TEST_TIMEOUT=36000
 	cmake --build build/torture -j $(JOBS)
 	SINTER_TEST_SCALE=50 $(CTEST) --test-dir build/torture -L "property|fault|merge|compact"
+	$(MAKE) asan
 	python3 tests/lint/check_tidy.py clang-tidy build/torture --deep
-	SINTER_TEST_SCALE=4 $(CTEST) --test-dir build/torture -L interop
+	SINTER_TEST_SCALE=8 $(CTEST) --test-dir build/torture -L interop
 	$(MAKE) soak
 
 soak: ## ten minutes of bench/soak under each sanitizer, on files and in memory, and 500 kills

@@ -6,7 +6,7 @@ usage: compact_tables.py SINTER WORK [--pypaimon PYTHON] [PATTERN...]
 For each table: a copy is compacted by sinter, another by Paimon, fully and as the strategy picks.
 Paimon and sinter read the same rows from both, and Paimon's Python client does where it can read
 such a table; levels, runs, counts and statistics per bucket are the same; Paimon's verify finds
-nothing. Then Paimon writes more, the two compact in turn, and the
+nothing. Then, after a full compaction, Paimon writes more, the two compact in turn, and the
 rows are the same still. Tables that ../tables/exceptions.txt names for "interop" must be refused,
 and be left as they were.
 """
@@ -139,7 +139,7 @@ def try_table(trial, options):
     trial.compact(*options)
     trial.check("compacted")
     trial.check_shape("compacted")
-    if trial.more:
+    if trial.more and "--full" in options:
         trial.write()
         trial.turn("--full")
         trial.check("compacted in turn")
