@@ -23,6 +23,7 @@ struct sinter__manifest_merge {
     const sinter_env *env;
     sinter__arena arena;
     bool is_lean;
+    bool is_pending; /* behind the last entry is another one that isn't compared with them yet */
     /* One of both has the entries; NULL among them: taken away; room for half the slots. */
     const sinter__manifest_entry **entries;
     const sinter__lean_entry **leans;
@@ -119,19 +120,23 @@ number_of(uint64_t slot)
     return (size_t)(uint32_t)slot - 1;
 }
 
-/** The slot of the entry that is the same, or the free one where it would be. */
+/** The slot of the entry that is the same, or the free one where it would be. `entry` NULL: the one
+ *  that is pending. */
 static uint64_t *
 find_slot(const sinter__manifest_merge *self, const sinter__manifest_entry *entry, uint64_t hash)
 {
     size_t at = (size_t)hash & (self->slot_count - 1);
+    sinter__manifest_entry pending;
     sinter__manifest_entry room;
 
     while (self->slots[at] != 0) {
         const size_t number = number_of(self->slots[at]);
 
-        if (((self->slots[at] ^ hash) & SLOT_HASH) == 0 && !is_gone(self, number) &&
-            sinter__manifest_entry_is_same(get_entry(self, number, &room), entry)) {
-            break;
+        if (((self->slots[at] ^ hash) & SLOT_HASH) == 0 && !is_gone(self, number)) {
+            entry = entry == NULL ? get_entry(self, self->count, &pending) : entry;
+            if (sinter__manifest_entry_is_same(get_entry(self, number, &room), entry)) {
+                break;
+            }
         }
         at = (at + 1) & (self->slot_count - 1);
     }
@@ -398,8 +403,36 @@ refuse_added(const sinter__manifest_merge *self, size_t number, const sinter__ma
                                                              : "is added after it was deleted");
 }
 
-/* The slot is asked for early and looked at late: in large tables it is far away, and an ADD is
- * copied meanwhile, as nearly all of them stay. */
+/** Give the entry behind the last one its place. */
+static void
+place_last(sinter__manifest_merge *self, uint64_t *slot, bool is_delete)
+{
+    self->delete_count += is_delete;
+    *slot = slot_of(self->marks[self->count].hash, self->count);
+    self->count++;
+    self->slots_used++;
+}
+
+sinter_status
+sinter__manifest_merge_settle(sinter__manifest_merge *merge, sinter_error *err)
+{
+    sinter__manifest_entry room;
+    uint64_t *slot = NULL;
+
+    if (!merge->is_pending) {
+        return SINTER_OK;
+    }
+    slot = find_slot(merge, NULL, merge->marks[merge->count].hash);
+    merge->is_pending = false;
+    if (*slot != 0) {
+        return refuse_added(merge, number_of(*slot), get_entry(merge, merge->count, &room), err);
+    }
+    place_last(merge, slot, false);
+    return SINTER_OK;
+}
+
+/* The slot is asked for early and looked at late: in large tables it is far away. An ADD is copied
+ * meanwhile, as nearly all of them stay; a lean merge looks when the next entry has come. */
 sinter_status
 sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest_entry *entry,
                            sinter_error *err)
@@ -408,10 +441,15 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
     const bool is_delete = entry->kind == SINTER__ENTRY_DELETE;
     uint64_t *slot = NULL;
 
+    SINTER__CHECK(sinter__manifest_merge_settle(merge, err));
     SINTER__CHECK(make_room(merge, err));
     __builtin_prefetch(&merge->slots[mark.hash & (merge->slot_count - 1)]);
     if (!is_delete) {
         SINTER__CHECK(keep(merge, entry, mark, err));
+        merge->is_pending = merge->is_lean;
+    }
+    if (merge->is_pending) {
+        return SINTER_OK;
     }
     slot = find_slot(merge, entry, mark.hash);
     if (*slot != 0) {
@@ -424,15 +462,14 @@ sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest
     if (is_delete) {
         SINTER__CHECK(keep(merge, entry, mark, err));
     }
-    merge->delete_count += is_delete;
-    *slot = slot_of(mark.hash, merge->count++);
-    merge->slots_used++;
+    place_last(merge, slot, is_delete);
     return SINTER_OK;
 }
 
 bool
 sinter__manifest_merge_has(const sinter__manifest_merge *merge, const sinter__manifest_entry *entry)
 {
+    assert(!merge->is_pending);
     return merge->slot_count > 0 && *find_slot(merge, entry, hash_of(entry)) != 0;
 }
 
@@ -441,6 +478,7 @@ sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifes
 {
     const uint64_t slot = merge->slot_count > 0 ? *find_slot(merge, entry, hash_of(entry)) : 0;
 
+    assert(!merge->is_pending);
     if (slot != 0) {
         take_away(merge, number_of(slot));
     }
@@ -450,6 +488,7 @@ sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifes
 size_t
 sinter__manifest_merge_count(sinter__manifest_merge *merge)
 {
+    assert(!merge->is_pending);
     if (close_holes(merge)) {
         rebuild(merge);
     }
@@ -473,10 +512,11 @@ sinter__manifest_merge_get(const sinter__manifest_merge *merge, size_t number,
 }
 
 sinter_status
-sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err)
+sinter__manifest_merge_check(sinter__manifest_merge *merge, sinter_error *err)
 {
     sinter__manifest_entry room;
 
+    SINTER__CHECK(sinter__manifest_merge_settle(merge, err));
     for (size_t i = 0; merge->delete_count > 0 && i < merge->count; i++) {
         if (!is_gone(merge, i) && kind_of(merge, i) == SINTER__ENTRY_DELETE) {
             return refuse(err, get_entry(merge, i, &room), "is deleted but was never added");

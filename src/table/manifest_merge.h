@@ -31,7 +31,9 @@ sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **ou
                               sinter_error *err);
 
 /** Begin one that keeps no statistics of entries, and takes half of the memory (lean_entry.h);
- *  sinter__manifest_merge_get() has the entries then. The rest as above. */
+ *  sinter__manifest_merge_get() has the entries then. An ADD that is there already is told by the
+ *  next add, sinter__manifest_merge_settle() or _check(), one of which comes before entries are
+ *  counted or looked for. The rest as above. */
 sinter_status
 sinter__manifest_merge_create_lean(const sinter_env *env, sinter__manifest_merge **out,
                                    sinter_error *err);
@@ -48,6 +50,10 @@ sinter__manifest_merge_destroy(sinter__manifest_merge *merge);
 sinter_status
 sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest_entry *entry,
                            sinter_error *err);
+
+/** Tell what is still to be told of the last entry. @return as of sinter__manifest_merge_add() */
+sinter_status
+sinter__manifest_merge_settle(sinter__manifest_merge *merge, sinter_error *err);
 
 /**
  * What is left, in the order in which it came, of a merge that isn't lean.
@@ -91,9 +97,10 @@ sinter__manifest_merge_bucket(const sinter__manifest_merge *merge, size_t number
 const sinter_bytes *
 sinter__manifest_merge_partitions(const sinter__manifest_merge *merge, size_t *count_out);
 
-/** Is nothing left but ADDs? @return SINTER_OK; SINTER_E_CORRUPT, naming the first DELETE */
+/** Is nothing left but ADDs? @return SINTER_OK; SINTER_E_CORRUPT, naming the first DELETE, or as of
+ *  sinter__manifest_merge_settle() */
 sinter_status
-sinter__manifest_merge_check(const sinter__manifest_merge *merge, sinter_error *err);
+sinter__manifest_merge_check(sinter__manifest_merge *merge, sinter_error *err);
 
 /** Are these the same file at the same level? */
 bool

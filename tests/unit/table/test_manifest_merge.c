@@ -29,6 +29,38 @@ add(sinter__manifest_merge *merge, int32_t kind, const char *name, int32_t level
     return sinter__manifest_merge_add(merge, &entry, err);
 }
 
+/* Whatever is to be told of the entry, told at once. */
+static sinter_status
+add_settled(sinter__manifest_merge *merge, const sinter__manifest_entry *entry, sinter_error *err)
+{
+    const sinter_status st = sinter__manifest_merge_add(merge, entry, err);
+
+    return st == SINTER_OK ? sinter__manifest_merge_settle(merge, err) : st;
+}
+
+Test(table_manifest_merge, a_lean_merge_tells_of_a_file_added_twice_no_later_than_at_its_end)
+{
+    for (int end = 0; end < 3; end++) {
+        sinter__manifest_merge *merge = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+        sinter_status st = SINTER_OK;
+
+        cr_assert_eq(sinter__manifest_merge_create_lean(sinter_env_default(), &merge, NULL),
+                     SINTER_OK);
+        cr_assert_eq(add(merge, SINTER__ENTRY_ADD, "a", 1, NULL), SINTER_OK);
+        cr_assert_eq(add(merge, SINTER__ENTRY_ADD, "b", 1, NULL), SINTER_OK);
+        cr_assert_eq(add(merge, SINTER__ENTRY_ADD, "a", 1, NULL), SINTER_OK);
+        st = end == 0   ? add(merge, SINTER__ENTRY_DELETE, "b", 1, &err)
+             : end == 1 ? sinter__manifest_merge_settle(merge, &err)
+                        : sinter__manifest_merge_check(merge, &err);
+        cr_expect_eq(st, SINTER_E_CORRUPT);
+        cr_expect_not_null(strstr(err.text, "file a (bucket 3, level 1) is already added"), "%s",
+                           err.text);
+        cr_expect_eq(sinter__manifest_merge_count(merge), 2);
+        sinter__manifest_merge_destroy(merge);
+    }
+}
+
 Test(table_manifest_merge, what_was_deleted_is_gone_and_an_upgrade_keeps_the_file)
 {
     sinter__manifest_merge *merge = NULL;
@@ -145,7 +177,7 @@ Test(table_manifest_merge, random_entries_are_merged_as_by_a_list_that_is_search
             cr_assert_eq(
                 sinter__arena_copy(&arena, entry.file.file_name, &entry.file.file_name, NULL),
                 SINTER_OK);
-            cr_assert_eq(sinter__manifest_merge_add(merge, &entry, NULL), model_add(m, &entry));
+            cr_assert_eq(add_settled(merge, &entry, NULL), model_add(m, &entry));
             if (i % 700 == 0) {
                 cr_assert_eq(sinter__manifest_merge_count(merge), m->count);
             }
@@ -182,6 +214,7 @@ Test(table_manifest_merge, every_allocation_may_fail_and_the_budget_is_kept)
             (void)snprintf(name, sizeof name, "f%zu", i);
             st = add(merge, SINTER__ENTRY_ADD, name, 0, &err);
             if (st == SINTER_E_NOMEM) { /* and it can be tried again */
+                cr_assert_eq(sinter__manifest_merge_settle(merge, NULL), SINTER_OK);
                 cr_assert_eq(sinter__manifest_merge_count(merge), i);
                 cr_assert_eq(add(merge, SINTER__ENTRY_ADD, name, 0, &err), SINTER_OK);
             }
