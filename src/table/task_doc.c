@@ -103,7 +103,8 @@ make_partition(const sinter__scan_columns *columns, sinter_bytes partition, json
         SINTER__TRY(sinter_row_writer_create(env, type, &options, &writer, err));
         SINTER__TRY(sinter_row_writer_append(writer, 0, values.values, &text, err));
     }
-    *out = values.count > 0 ? json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL) : json_object();
+    *out =
+        values.count > 0 ? json_loadb(text.data, text.size, JSON_ALLOW_NUL, NULL) : json_object();
     if (*out == NULL) {
         SINTER__FAIL(err, SINTER_E_NOMEM, "no memory for a partition's values");
     }
