@@ -28,7 +28,7 @@ if(NOT TARGET Threads::Threads)
   set_target_properties(Threads::Threads PROPERTIES IMPORTED_GLOBAL TRUE)
 endif()
 find_package(PkgConfig REQUIRED)
-set(SINTER_DEPENDENCIES Threads::Threads ${CMAKE_DL_LIBS})
+set(SINTER_DEPENDENCIES Threads::Threads ${CMAKE_DL_LIBS} m)
 set(SINTER_PC_REQUIRES "")
 set(SINTER_PKG_MODULES "")
 

@@ -182,6 +182,8 @@ typedef struct sinter_file_stats {
     sinter_bytes min_key; /* live until the writer is closed */
     sinter_bytes max_key;
     uint64_t blocks_passed;
+    const char *const *extra_files; /* names of files beside it, which belong to it; as the keys */
+    size_t extra_file_count;
 } sinter_file_stats;
 
 typedef struct sinter_writer sinter_writer;

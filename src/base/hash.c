@@ -18,3 +18,9 @@ sinter__hash_seeded(const void *data, size_t size, uint64_t seed)
 {
     return XXH3_64bits_withSeed(data, size, seed);
 }
+
+uint64_t
+sinter__hash_xx64(const void *data, size_t size)
+{
+    return XXH64(data, size, 0);
+}

@@ -9,6 +9,7 @@
 #include "base/listener.h"
 #include "base/uuid.h"
 #include "compact/path.h"
+#include "compact/remove.h"
 #include "sinter/io.h"
 
 struct sinter__rolling_writer {
@@ -183,6 +184,8 @@ add_to_result(const sinter__rolling_writer *writer, const sinter_file_stats *sta
         .min_sequence_number = stats->sequence_min,
         .max_sequence_number = stats->sequence_max,
         .creation_time_ms = stats->creation_time_ms,
+        .extra_files = stats->extra_files,
+        .extra_file_count = stats->extra_file_count,
         .min_key = stats->min_key,
         .max_key = stats->max_key,
         .schema_id = writer->config->schema_id,
@@ -204,18 +207,51 @@ report_created(const sinter__rolling_writer *writer, const sinter_file_stats *st
     SINTER__TELL(writer->env->listener, file_created, &event);
 }
 
-/* Room for one more path, so that nothing can fail between publishing a file and noting it. */
+/* Room for more paths, so that nothing can fail between publishing a file and noting it. */
 static sinter_status
-reserve_finished(sinter__rolling_writer *writer, sinter_error *err)
+reserve_finished(sinter__rolling_writer *writer, size_t more, sinter_error *err)
 {
-    if (writer->finished_count == writer->finished_capacity) {
-        const size_t capacity = writer->finished_capacity < 8 ? 8 : writer->finished_capacity * 2;
+    if (writer->finished_capacity - writer->finished_count < more) {
+        const size_t capacity =
+            (writer->finished_capacity < 8 ? 8 : writer->finished_capacity * 2) + more;
 
         SINTER__CHECK(sinter__resize(writer->env, (void **)&writer->finished, capacity,
                                      sizeof *writer->finished, err));
         writer->finished_capacity = capacity;
     }
     return SINTER_OK;
+}
+
+/* Note the files beside a finished one. Those that can't be noted go at once. */
+static sinter_status
+note_extra_files(sinter__rolling_writer *writer, const sinter_file_stats *stats, sinter_error *err)
+{
+    const char *dir = dir_of(writer, writer->file_number - 1); /* of the current file */
+    sinter_status st = SINTER_OK;
+
+    for (size_t i = 0; i < stats->extra_file_count && st == SINTER_OK; i++) {
+        char *path = NULL;
+
+        st = sinter__path_join(writer->env, dir, NULL, stats->extra_files[i], &path, err);
+        if (st == SINTER_OK) {
+            st = reserve_finished(writer, 2, err); /* the file's own path comes behind */
+        }
+        if (st == SINTER_OK) {
+            writer->finished[writer->finished_count++] = path;
+        } else {
+            sinter__free(writer->env, path);
+        }
+    }
+    if (st != SINTER_OK) {
+        const sinter_file_meta file = {.struct_size = (uint32_t)sizeof file,
+                                       .file_name = writer->name,
+                                       .extra_files = stats->extra_files,
+                                       .extra_file_count = stats->extra_file_count};
+        const sinter_status ignored = sinter__file_remove(writer->env, dir, &file, NULL);
+
+        (void)ignored;
+    }
+    return st;
 }
 
 /* A failure inside accepts comes out here. */
@@ -242,9 +278,12 @@ sinter__rolling_writer_finish(sinter__rolling_writer *writer, sinter_compact_res
         return SINTER_OK;
     }
     assert(writer->path != NULL);
-    SINTER__CHECK(reserve_finished(writer, err));
+    SINTER__CHECK(reserve_finished(writer, 1, err));
     st = writer->current->ops->finish(writer->current, &stats, err);
     writer->finish_ns += sinter__now_ns(writer->env) - begin_ns;
+    if (st == SINTER_OK) {
+        st = note_extra_files(writer, &stats, err);
+    }
     if (st != SINTER_OK) {
         sinter__fail_file(err, writer->path);
     } else if (stats.row_count != writer->rows_in_current) {

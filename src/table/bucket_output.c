@@ -93,6 +93,7 @@ copy_made(sinter__arena *arena, const sinter__data_made *made, sinter__data_made
     SINTER__CHECK(copy_stats(arena, &made->key_stats, &out->key_stats, err));
     SINTER__CHECK(copy_stats(arena, &made->value_stats.stats, &out->value_stats.stats, err));
     SINTER__CHECK(sinter__arena_copy(arena, names, &names, err));
+    SINTER__CHECK(sinter__arena_copy(arena, made->embedded_index, &out->embedded_index, err));
     out->value_stats.columns.items = (const sinter_bytes *)(const void *)names.data;
     return SINTER_OK;
 }

@@ -450,7 +450,7 @@ open_writer(void *ctx, const sinter_env *env, const char *path, const sinter_wri
     return sinter__bucket_output_open(self->output, env, path, options, out, err);
 }
 
-/* Does nobody look into the rows of files that are written again in their format? */
+/* Does nobody look into the rows of files that are written again in their format? Indexes do. */
 static bool
 can_keep_rows(const sinter__bucket_source *self)
 {
@@ -458,6 +458,7 @@ can_keep_rows(const sinter__bucket_source *self)
     const sinter__merge_engine engine = request->options->merge_engine;
 
     return !request->wants_values && !request->tracks_rows && request->columns->order == NULL &&
+           request->write->indexes.count == 0 &&
            (request->columns->key_codec == NULL || engine == SINTER__ENGINE_DEDUPLICATE ||
             engine == SINTER__ENGINE_FIRST_ROW);
 }
@@ -648,6 +649,25 @@ fill_columns(sinter__bucket_source *self, sinter__data_file *out, sinter_error *
     return SINTER_OK;
 }
 
+/* Names of the files that belong to a new one. */
+static sinter_status
+fill_extra_files(sinter__bucket_source *self, const sinter_file_meta *made, sinter__bytes_list *out,
+                 sinter_error *err)
+{
+    sinter_bytes *names = NULL;
+
+    SINTER__CHECK(sinter__arena_take(&self->arena, (made->extra_file_count + 1) * sizeof *names,
+                                     (void **)&names, err));
+    for (size_t i = 0; i < made->extra_file_count; i++) {
+        const char *name = NULL;
+
+        SINTER__CHECK(sinter__arena_strdup(&self->arena, made->extra_files[i], &name, err));
+        names[i] = (sinter_bytes){(const uint8_t *)name, strlen(name)};
+    }
+    *out = (sinter__bytes_list){names, made->extra_file_count};
+    return SINTER_OK;
+}
+
 static sinter_status
 fill_made(sinter__bucket_source *self, const sinter__data_made *known, const sinter_file_meta *made,
           sinter__data_file *out, sinter_error *err)
@@ -681,6 +701,11 @@ fill_made(sinter__bucket_source *self, const sinter__data_made *known, const sin
         SINTER__CHECK(sinter__external_path_name(&self->arena, made->external_path,
                                                  &out->external_path, err));
     }
+    if (known->embedded_index.size > 0) {
+        out->has |= SINTER__FILE_HAS_EMBEDDED_INDEX;
+        out->embedded_index = known->embedded_index;
+    }
+    SINTER__CHECK(fill_extra_files(self, made, &out->extra_files, err));
     SINTER__CHECK(decode_key(self, made->min_key, &out->min_key, err));
     return decode_key(self, made->max_key, &out->max_key, err);
 }

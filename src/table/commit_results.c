@@ -542,8 +542,33 @@ spare_branch(void *ctx, const char *name)
     return st;
 }
 
+/* Print where a new file, or one that belongs to it, lies. */
 static sinter_status
-remove_file(results_commit *commit, const sinter__manifest_entry *made, sinter_error *err)
+print_path(const results_commit *commit, const sinter__manifest_entry *made, sinter_bytes name,
+           sinter_text *path, sinter_error *err)
+{
+    const sinter_bytes external = made->file.external_path;
+
+    if ((made->file.has & SINTER__FILE_HAS_EXTERNAL_PATH) != 0) {
+        size_t dir = external.size;
+
+        while (dir > 0 && external.data[dir - 1] != '/') {
+            dir--;
+        }
+        SINTER__CHECK(sinter_text_append(path, external.data, dir, err));
+    } else {
+        SINTER__CHECK(sinter__text_puts(path, commit->table->root, err));
+        SINTER__CHECK(sinter__text_puts(path, "/", err));
+        SINTER__CHECK(sinter__bucket_dir(&commit->columns, &commit->options, made->partition,
+                                         made->bucket, path, err));
+        SINTER__CHECK(sinter__text_puts(path, "/", err));
+    }
+    return sinter_text_append(path, name.data, name.size, err);
+}
+
+static sinter_status
+remove_named(results_commit *commit, const sinter__manifest_entry *made, sinter_bytes name,
+             sinter_error *err)
 {
     const sinter_table *table = commit->table;
     const char *local = NULL;
@@ -551,25 +576,27 @@ remove_file(results_commit *commit, const sinter__manifest_entry *made, sinter_e
     sinter_status st = SINTER_OK;
 
     sinter_text_init(table->env, &path);
-    if ((made->file.has & SINTER__FILE_HAS_EXTERNAL_PATH) != 0) {
-        SINTER__TRY(sinter_text_append(&path, made->file.external_path.data,
-                                       made->file.external_path.size, err));
-    } else {
-        SINTER__TRY(sinter__text_puts(&path, table->root, err));
-        SINTER__TRY(sinter__text_puts(&path, "/", err));
-        SINTER__TRY(sinter__bucket_dir(&commit->columns, &commit->options, made->partition,
-                                       made->bucket, &path, err));
-        SINTER__TRY(sinter__text_puts(&path, "/", err));
-        SINTER__TRY(
-            sinter_text_append(&path, made->file.file_name.data, made->file.file_name.size, err));
-    }
+    SINTER__TRY(print_path(commit, made, name, &path, err));
     SINTER__TRY(sinter__local_path(path.data, &local, err));
     st = table->env->io->ops->unlink(table->env->io, local, err);
     st = st == SINTER_E_NOT_FOUND ? SINTER_OK : st;
-    commit->info.files_discarded += st == SINTER_OK ? 1 : 0;
 out:
     sinter_text_fini(&path);
     return st;
+}
+
+/* Remove a new file with those that belong to it. */
+static sinter_status
+remove_file(results_commit *commit, const sinter__manifest_entry *made, sinter_error *err)
+{
+    const sinter__bytes_list *extra = &made->file.extra_files;
+
+    SINTER__CHECK(remove_named(commit, made, made->file.file_name, err));
+    commit->info.files_discarded++;
+    for (size_t i = 0; i < extra->count; i++) {
+        SINTER__CHECK(remove_named(commit, made, extra->items[i], err));
+    }
+    return SINTER_OK;
 }
 
 /* New files of duplicates are nobody's, unless a used result or any snapshot names them. When that

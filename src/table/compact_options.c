@@ -22,13 +22,6 @@ static const guarded_key guarded_keys[] = {
     {"type", {"table", NULL}},
 };
 
-/* File indexes of columns: files without them are read all the same, but more slowly. */
-static bool
-is_file_index(const char *key)
-{
-    return strncmp(key, "file-index.", 11) == 0 && strstr(key, ".columns") != NULL;
-}
-
 static sinter_status
 check_key(const char *key, const char *value, sinter_error *err)
 {
@@ -41,10 +34,6 @@ check_key(const char *key, const char *value, sinter_error *err)
             return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
                                "option %s = \"%.60s\": such tables can't be compacted", key, value);
         }
-    }
-    if (is_file_index(key)) {
-        return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
-                           "option %s = \"%.60s\": file indexes can't be written", key, value);
     }
     return SINTER_OK;
 }

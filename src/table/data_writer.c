@@ -27,6 +27,8 @@ typedef struct data_writer {
     char *path;
     sinter__row_sink *sink;
     sinter__stats_collector *collector;
+    sinter__file_index_writer *indexes; /* NULL: the table has none */
+    sinter__file_index_made index;
     sinter_datum *values;            /* one per field of the file */
     sinter__record_decoder *decoder; /* of records that are appended as they are */
     size_t wanted_fields;            /* that it decodes: up to the last with statistics */
@@ -48,6 +50,7 @@ data_close(sinter_writer *base)
     }
     sinter__stats_collector_destroy(self->collector);
     sinter__record_decoder_destroy(self->decoder);
+    sinter__file_index_writer_close(self->indexes);
     sinter__buffer_fini(self->env, &self->min_key);
     sinter__buffer_fini(self->env, &self->max_key);
     sinter__free(self->env, self->values);
@@ -122,6 +125,10 @@ append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_er
     }
     set_system(self, sequence, has_key ? batch->kinds[row] : SINTER_KIND_INSERT);
     SINTER__CHECK(sinter__stats_collector_add(self->collector, self->values, err));
+    if (self->indexes != NULL) {
+        SINTER__CHECK(
+            sinter__file_index_writer_add(self->indexes, self->values + plan->system_count, err));
+    }
     SINTER__CHECK(self->sink->append(self->sink, self->values, err));
     count_row(self, sequence, has_key && sinter_kind_is_retract(batch->kinds[row]));
     return SINTER_OK;
@@ -333,7 +340,8 @@ tell_made(data_writer *self, sinter__arena *arena, sinter_error *err)
 {
     const sinter__write_plan *plan = self->plan;
     const size_t columns = plan->field_count - plan->system_count;
-    sinter__data_made made = {.path = self->path, .row_count = self->rows};
+    sinter__data_made made = {
+        .path = self->path, .row_count = self->rows, .embedded_index = self->index.embedded};
     sinter__stats_result keys;
     sinter__stats_choice choice = {.count = plan->key_count};
     size_t *positions = NULL;
@@ -371,11 +379,21 @@ data_finish(sinter_writer *base, sinter_file_stats *out, sinter_error *err)
         .min_key = {self->min_key.data, self->min_key.size},
         .max_key = {self->max_key.data, self->max_key.size},
     };
-    sinter_status st = tell_made(self, &arena, err);
+    sinter_status st = SINTER_OK;
 
+    if (self->indexes != NULL) {
+        SINTER__CHECK(
+            sinter__file_index_writer_finish(self->indexes, self->path, &self->index, err));
+    }
+    st = tell_made(self, &arena, err);
     sinter__arena_fini(&arena);
     SINTER__CHECK(st);
     SINTER__CHECK(self->sink->finish(self->sink, &stats.file_size, err));
+    if (self->index.file_name != NULL) {
+        sinter__file_index_writer_keep(self->indexes);
+        stats.extra_files = &self->index.file_name;
+        stats.extra_file_count = 1;
+    }
     sinter__struct_store(out, &stats, sizeof stats);
     return SINTER_OK;
 }
@@ -427,6 +445,10 @@ open_parts(data_writer *self, sinter_error *err)
 
     SINTER__CHECK(SINTER__NEW(self->env, self->values, plan->field_count, err));
     SINTER__CHECK(make_collector(self, output.form, err));
+    if (plan->indexes.count > 0) {
+        SINTER__CHECK(sinter__file_index_writer_open(
+            self->env, &plan->indexes, plan->fields + plan->system_count, &self->indexes, err));
+    }
     return output.form->kind == SINTER__FILE_AVRO
                ? sinter__avro_sink_open(self->env, &output, &self->sink, err)
                : sinter__columnar_sink_open(self->env, &output, &self->sink, err);

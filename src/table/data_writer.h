@@ -5,6 +5,7 @@
 #define SINTER_TABLE_DATA_WRITER_H
 
 #include "sinter/format.h"
+#include "table/file_index_writer.h"
 #include "table/row_sink.h"
 
 /** What is to be known of a finished file besides its sinter_file_stats. */
@@ -13,6 +14,7 @@ typedef struct sinter__data_made {
     uint64_t row_count;
     sinter__simple_stats key_stats;
     sinter__stats_result value_stats;
+    sinter_bytes embedded_index; /* no bytes: there is none */
 } sinter__data_made;
 
 /** A file to be made. Copied; what it points to must outlive the writer. */

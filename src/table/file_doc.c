@@ -337,6 +337,21 @@ parse_keys(const sinter__doc_object *object, const sinter__doc_table *table,
 }
 
 static sinter_status
+parse_extra_files(const sinter__doc_object *object, sinter__data_file *file, sinter_error *err)
+{
+    SINTER__CHECK(parse_names(object, "extra_files", &file->extra_files, err));
+    for (size_t i = 0; i < file->extra_files.count; i++) {
+        const char *name = (const char *)file->extra_files.items[i].data;
+
+        if (!sinter__file_name_is_plain(name)) {
+            return sinter__doc_fail(object, SINTER_E_INVALID, "extra_files",
+                                    "a file name has no \"/\" and isn't \"..\"", err);
+        }
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
 parse_numbers(const sinter__doc_object *object, sinter__data_file *file, sinter_error *err)
 {
     int64_t level = 0;
@@ -360,7 +375,7 @@ parse_numbers(const sinter__doc_object *object, sinter__data_file *file, sinter_
         file->source = source;
         file->has |= SINTER__FILE_HAS_SOURCE;
     }
-    return parse_names(object, "extra_files", &file->extra_files, err);
+    return parse_extra_files(object, file, err);
 }
 
 static sinter_status

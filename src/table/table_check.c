@@ -291,11 +291,17 @@ external_path(const sinter__data_file *file)
 static sinter_status
 check_extra_files(table_check *self, const sinter__data_file *file)
 {
+    const sinter_bytes external = external_path(file);
     bool is_good = false;
 
-    for (size_t i = 0; i < file->extra_files.count && external_path(file).size == 0; i++) {
-        SINTER__CHECK(
-            set_file_path(self, (sinter_bytes){0}, file->extra_files.items[i], self->err));
+    for (size_t i = 0; i < file->extra_files.count; i++) {
+        const sinter_bytes name = file->extra_files.items[i];
+
+        SINTER__CHECK(set_file_path(self, external, name, self->err));
+        if (external.size > 0) {
+            self->path.size = (size_t)(strrchr(self->path.data, '/') + 1 - self->path.data);
+            SINTER__CHECK(sinter_text_append(&self->path, name.data, name.size, self->err));
+        }
         SINTER__CHECK(check_size(self, -1, &is_good));
     }
     return SINTER_OK;

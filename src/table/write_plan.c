@@ -526,25 +526,6 @@ load_modes(sinter__write_plan *self, sinter_error *err)
 
 /* ---- plans ---- */
 
-/* What would have to be written besides rows. */
-static sinter_status
-check_table(const sinter_schema *schema, sinter_error *err)
-{
-    static const char index_prefix[] = "file-index.";
-    static const char index_suffix[] = ".columns";
-    for (size_t i = 0; i < schema->option_count; i++) {
-        const sinter_option *option = &schema->options[i];
-        const size_t size = strlen(option->key);
-
-        if (strncmp(option->key, index_prefix, sizeof index_prefix - 1) == 0 &&
-            size >= sizeof index_suffix &&
-            strcmp(option->key + size - (sizeof index_suffix - 1), index_suffix) == 0) {
-            return cannot_honour(option->key, option->value, err);
-        }
-    }
-    return SINTER_OK;
-}
-
 sinter_status
 sinter__write_plan_init(sinter__write_plan *out, const sinter_schema *schema,
                         const sinter__table_options *options, sinter_error *err)
@@ -559,7 +540,6 @@ sinter__write_plan_init(sinter__write_plan *out, const sinter_schema *schema,
     if (options->row_tracking && (schema->primary_key_count > 0 || options->bucket != -1)) {
         return cannot_honour("row-tracking.enabled", "true", err); /* as Paimon */
     }
-    SINTER__CHECK(check_table(schema, err));
     SINTER__CHECK(sinter__external_paths_load(schema, &out->arena, &out->external, err));
     SINTER__CHECK(load_bool(schema, "data-file.thin-mode", &is_thin, err));
     SINTER__CHECK(load_forms(out, err));
@@ -567,6 +547,7 @@ sinter__write_plan_init(sinter__write_plan *out, const sinter_schema *schema,
     out->has_key_fields = !is_thin && out->key_count > 0;
     SINTER__CHECK(make_fields(out, err));
     SINTER__CHECK(load_modes(out, err));
+    SINTER__CHECK(sinter__file_index_plan_load(&out->arena, schema, &out->indexes, err));
     return sinter__arena_strdup(&out->arena, prefix == NULL ? "data-" : prefix, &out->file_prefix,
                                 err);
 }

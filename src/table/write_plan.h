@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "format/avro_block.h"
 #include "table/external_paths.h"
+#include "table/file_index_plan.h"
 #include "table/stats_collector.h"
 #include "table/table_options.h"
 
@@ -51,8 +52,9 @@ typedef struct sinter__write_plan {
     size_t *keys;        /* positions in the table of the primary key without partition columns */
     size_t key_count;    /* 0: no primary key */
     bool has_key_fields; /* data-file.thin-mode leaves them out */
-    sinter__stats_mode *modes;       /* of the fields */
-    bool stats_dense;                /* metadata.stats-dense-store */
+    sinter__stats_mode *modes; /* of the fields */
+    bool stats_dense;          /* metadata.stats-dense-store */
+    sinter__file_index_plan indexes;
     const char *file_prefix;         /* data-file.prefix */
     sinter__external_paths external; /* where files go instead of the table */
 } sinter__write_plan;

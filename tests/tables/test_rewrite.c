@@ -82,6 +82,8 @@ meta_of(const sinter_file_stats *stats, const char *name, const sinter_file_meta
                               .min_sequence_number = stats->sequence_min,
                               .max_sequence_number = stats->sequence_max,
                               .creation_time_ms = stats->creation_time_ms,
+                              .extra_files = stats->extra_files,
+                              .extra_file_count = stats->extra_file_count,
                               .min_key = stats->min_key,
                               .max_key = stats->max_key};
 }
@@ -190,7 +192,51 @@ check_entry(const rewrite *self, const sinter__manifest_entry *found,
     cr_assert_eq(file->delete_row_count, given->delete_row_count, "%s", name);
     cr_assert_eq(file->source, given->source, "%s", name);
     cr_assert_eq(file->has, given->has, "%s: fields %x instead of %x", name, file->has, given->has);
+    check_bytes(self, "file indexes", file->embedded_index, given->embedded_index);
     cr_assert_eq(file->extra_files.count, given->extra_files.count, "%s", name);
+}
+
+/* Read a whole file. */
+static sinter_bytes
+read_whole(const sinter_env *env, const char *path, sinter_text *text)
+{
+    sinter_io_file *file = NULL;
+    sinter_io_range range = {.offset = 0};
+    uint64_t size = 0;
+
+    sinter_text_init(sinter_env_default(), text);
+    cr_assert_eq(env->io->ops->open(env->io, path, 0, &file, NULL), SINTER_OK, "%s", path);
+    cr_assert_eq(file->ops->size(file, &size, NULL), SINTER_OK);
+    range.size = (size_t)size;
+    range.data = malloc(range.size + 1);
+    cr_assert_not_null(range.data);
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    cr_assert_eq(sinter_text_append(text, range.data, range.size, NULL), SINTER_OK);
+    free(range.data);
+    file->ops->close(file);
+    return sinter_text_bytes(text);
+}
+
+/* The files beside both, which hold indexes of values, have the same bytes. */
+static void
+check_extra_files(const rewrite *self, const sinter__data_file *given, const char *const paths[2])
+{
+    for (size_t i = 0; i < given->extra_files.count; i++) {
+        char names[2][PATH_BYTES + 8];
+        sinter_text texts[2];
+        sinter_bytes bytes[2];
+
+        for (int k = 0; k < 2; k++) {
+            (void)snprintf(names[k], sizeof names[k], "%s.index", paths[k]);
+            bytes[k] = read_whole(k == 0 ? &self->test->env : self->env, names[k], &texts[k]);
+        }
+        cr_assert(bytes[0].size == bytes[1].size &&
+                      memcmp(bytes[0].data, bytes[1].data, bytes[0].size) == 0,
+                  "%s: file indexes of %s", self->test->name, paths[0]);
+        cr_assert_eq(self->env->io->ops->unlink(self->env->io, names[1], NULL), SINTER_OK);
+        sinter_text_fini(&texts[0]);
+        sinter_text_fini(&texts[1]);
+    }
 }
 
 static void
@@ -280,6 +326,7 @@ check_file(rewrite *self, const sinter__bucket_files *bucket,
     write_again(self, source, path, &made);
     check_entry(self, &made, *entry);
     paths[0] = sinter__bucket_source_files(source, &count)->external_path;
+    check_extra_files(self, &(*entry)->file, paths);
     check_rows(self, paths);
     if (strcmp(strrchr(path, '.'), ".avro") == 0) {
         check_schemas(self, paths);

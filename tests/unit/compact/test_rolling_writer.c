@@ -22,6 +22,7 @@ typedef struct stub {
     unsigned fail_finish; /* the finish (from 1) that fails */
     sinter_status fail_status;
     uint64_t lost_rows;  /* finish tells so many fewer */
+    bool has_extra;      /* each file has another one beside it */
     char rows_text[256]; /* rows of each finished file */
     sinter_io *io;
 } stub;
@@ -31,6 +32,8 @@ typedef struct stub_writer {
     stub *stub;
     const sinter_env *env;
     char path[256];
+    char extra[264];
+    const char *extra_name;
     uint64_t rows;
 } stub_writer;
 
@@ -101,6 +104,13 @@ stub_finish(sinter_writer *writer, sinter_file_stats *out, sinter_error *err)
                                .row_count = self->rows - s->lost_rows,
                                .min_key = text_bytes("a"),
                                .max_key = text_bytes("b")};
+    if (s->has_extra) {
+        (void)snprintf(self->extra, sizeof self->extra, "%s.extra", self->path);
+        self->extra_name = strrchr(self->extra, '/') + 1;
+        publish_file(s, self->extra);
+        out->extra_files = &self->extra_name;
+        out->extra_file_count = 1;
+    }
     return SINTER_OK;
 }
 
@@ -335,6 +345,7 @@ Test(compact_rolling_writer, what_was_not_kept_vanishes)
         setting s;
 
         set_up(&s, 4, 70);
+        s.stub.has_extra = true;
         cr_assert_eq(append_counts(&s, counts, 1, NULL), SINTER_OK);
         if (keeps != 0) {
             cr_assert_eq(sinter__rolling_writer_finish(s.writer, s.result, NULL), SINTER_OK);
@@ -343,10 +354,32 @@ Test(compact_rolling_writer, what_was_not_kept_vanishes)
         }
         sinter__rolling_writer_destroy(s.writer);
         s.writer = NULL;
-        cr_expect_eq(world_name_count(&s.w), keeps != 0 ? 3 : 0);
+        cr_expect_eq(world_name_count(&s.w), keeps != 0 ? 6 : 0);
         cr_expect_eq(s.stub.opened, s.stub.closed);
         tear_down(&s);
     }
+}
+
+Test(compact_rolling_writer, files_beside_a_file_belong_to_it_in_the_result)
+{
+    const uint32_t counts[] = {20};
+    const sinter_file_list *after = NULL;
+    setting s;
+
+    set_up(&s, 4, 70);
+    s.stub.has_extra = true;
+    cr_assert_eq(append_counts(&s, counts, 1, NULL), SINTER_OK);
+    cr_assert_eq(sinter__rolling_writer_finish(s.writer, s.result, NULL), SINTER_OK);
+    after = sinter_compact_result_after(s.result);
+    cr_assert_eq(after->count, 3);
+    for (size_t i = 0; i < after->count; i++) {
+        char name[256];
+
+        (void)snprintf(name, sizeof name, "%s.extra", after->files[i].file_name);
+        cr_assert_eq(after->files[i].extra_file_count, 1);
+        cr_expect_str_eq(after->files[i].extra_files[0], name);
+    }
+    tear_down(&s);
 }
 
 Test(compact_rolling_writer, after_a_failed_finish_only_a_file_of_our_own_is_removed)
@@ -377,6 +410,7 @@ Test(compact_rolling_writer, a_file_that_lost_rows_is_a_failure)
 
     set_up(&s, 4, 1000);
     s.stub.lost_rows = 1;
+    s.stub.has_extra = true;
     cr_assert_eq(append_counts(&s, counts, 1, NULL), SINTER_OK);
     cr_expect_eq(sinter__rolling_writer_finish(s.writer, s.result, &err), SINTER_E_CONFLICT);
     cr_expect_eq(sinter_compact_result_after(s.result)->count, 0);
@@ -397,6 +431,7 @@ Test(compact_rolling_writer, every_allocation_may_fail)
         setting s;
 
         set_up(&s, 4, 70);
+        s.stub.has_extra = true;
         sinter__rolling_writer_destroy(s.writer);
         s.writer = NULL;
         fault_alloc_init(&fault, n);
@@ -419,7 +454,7 @@ Test(compact_rolling_writer, every_allocation_may_fail)
         sinter__rolling_writer_destroy(s.writer);
         s.writer = NULL;
         cr_assert_eq(fault.live, 0);
-        cr_assert_eq(world_name_count(&s.w), st == SINTER_OK ? 3 : 0);
+        cr_assert_eq(world_name_count(&s.w), st == SINTER_OK ? 6 : 0);
         tear_down(&s);
     }
 }

@@ -63,7 +63,6 @@ Test(table_compact_options, keys_that_change_the_outcome_are_refused_by_name)
     expect_refused(true, "chain-table.enabled", "true");
     expect_refused(false, "data-evolution.enabled", "true");
     expect_refused(false, "clustering.incremental", "true");
-    expect_refused(false, "file-index.bloom-filter.columns", "k");
     expect_refused(false, "type", "format-table");
 }
 

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "place.h"
 #include "sinter/rows.h"
 #include "sinter/table_create.h"
+#include "sinter/table_maintenance.h"
 #include "sinter/table_scan.h"
 #include "sinter/table_write.h"
 #include "support/fault_alloc.h"
@@ -25,6 +27,11 @@ TestSuite(table_table_compact, .timeout = 120);
 #define KEYED                                                                           \
     "{" FIELDS ",\"primaryKeys\":[\"k\",\"p\"],\"partitionKeys\":[\"p\"],\"options\":{" \
     "\"file.format\":\"avro\",\"bucket\":\"1\"}}"
+#define INDEXED                                                                             \
+    "{" FIELDS ",\"primaryKeys\":[\"k\",\"p\"],\"partitionKeys\":[\"p\"],\"options\":{"     \
+    "\"file.format\":\"avro\",\"bucket\":\"1\",\"file-index.bitmap.columns\":\"v\","        \
+    "\"file-index.bloom-filter.columns\":\"k\",\"file-index.bloom-filter.k.items\":\"20\"," \
+    "\"file-index.in-manifest-threshold\":\"0 b\"}}"
 #define BUCKETED                                                                               \
     "{" FIELDS ",\"options\":{\"file.format\":\"avro\",\"bucket\":\"1\",\"bucket-key\":\"k\"," \
     "\"compaction.min.file-num\":\"2\"}}"
@@ -33,7 +40,8 @@ TestSuite(table_table_compact, .timeout = 120);
     "\"file.format\":\"avro\",\"bucket\":\"1\","                    \
     "\"data-file.external-paths\":\"file:/x/one,s3://bucket/two\"," \
     "\"data-file.external-paths.strategy\":\"specific-fs\","        \
-    "\"data-file.external-paths.specific-fs\":\"FILE\""
+    "\"data-file.external-paths.specific-fs\":\"FILE\","            \
+    "\"file-index.bitmap.columns\":\"v\",\"file-index.in-manifest-threshold\":\"0 b\""
 
 enum { RESULTS_MAX = 8 };
 
@@ -227,12 +235,45 @@ compact(const sinter_env *env, const sinter_table_plan_options *options,
 }
 
 static void
-make_keyed(place *p, const sinter_env *env)
+make_rows(place *p, const sinter_env *env, const char *table)
 {
     place_init(p, env);
-    make_table(&p->env, KEYED);
+    make_table(&p->env, table);
     write_rows(&p->env, "+1,7,a +2,7,b +3,7,c +1,8,x");
     write_rows(&p->env, "+2,7,bb -3,7,c +2,8,y");
+}
+
+static void
+make_keyed(place *p, const sinter_env *env)
+{
+    make_rows(p, env, KEYED);
+}
+
+/** Files of a directory. */
+typedef struct name_counts {
+    size_t data;
+    size_t indexes;
+} name_counts;
+
+static sinter_status
+count_kind(void *ctx, const char *name)
+{
+    name_counts *counts = ctx;
+    const char *dot = strrchr(name, '.');
+
+    counts->data += strcmp(dot, ".avro") == 0 ? 1u : 0u;
+    counts->indexes += strcmp(dot, ".index") == 0 ? 1u : 0u;
+    return SINTER_OK;
+}
+
+static name_counts
+count_kinds(const place *p)
+{
+    name_counts counts = {.data = 0};
+
+    cr_assert_eq(p->memory->ops->list(p->memory, "t/p=7/bucket-0", count_kind, &counts, NULL),
+                 SINTER_OK);
+    return counts;
 }
 
 Test(table_table_compact, results_become_one_snapshot_with_the_same_rows)
@@ -395,7 +436,7 @@ Test(table_table_compact, files_of_a_duplicate_go_unless_they_are_used)
     sinter_text second;
     place p;
 
-    make_keyed(&p, NULL);
+    make_rows(&p, NULL, INDEXED);
     sinter_text_init(&p.env, &first);
     sinter_text_init(&p.env, &second);
     cr_assert_eq(open_table(&p.env, &table, NULL), SINTER_OK);
@@ -403,7 +444,7 @@ Test(table_table_compact, files_of_a_duplicate_go_unless_they_are_used)
     sinter_table_plan_get(plan, 0, &task);
     cr_assert_eq(sinter_table_task_run(&p.env, task.document, NULL, &first, NULL), SINTER_OK);
     cr_assert_eq(sinter_table_task_run(&p.env, task.document, NULL, &second, NULL), SINTER_OK);
-    cr_expect_eq(count_files(&p), 4);
+    cr_expect_eq(count_files(&p), 8);
 
     const sinter_table_result both[] = {{"first", {(const uint8_t *)first.data, first.size}},
                                         {"second", {(const uint8_t *)second.data, second.size}},
@@ -412,11 +453,11 @@ Test(table_table_compact, files_of_a_duplicate_go_unless_they_are_used)
     cr_assert_eq(sinter_table_commit_results(table, both, 3, &keep, &info, NULL), SINTER_OK);
     cr_expect_eq(info.duplicates, 2);
     cr_expect_eq(info.files_discarded, 0);
-    cr_expect_eq(count_files(&p), 4);
+    cr_expect_eq(count_files(&p), 8);
     cr_assert_eq(sinter_table_commit_results(table, both, 3, NULL, &info, NULL), SINTER_OK);
     cr_expect(info.was_done);
     cr_expect_eq(info.files_discarded, 1);
-    cr_expect_eq(count_files(&p), 3);
+    cr_expect_eq(count_files(&p), 6, "index files go with them");
     expect_rows(&p.env, "1,7,a 2,7,bb 1,8,x 2,8,y");
     sinter_text_fini(&first);
     sinter_text_fini(&second);
@@ -445,6 +486,30 @@ Test(table_table_compact, rows_of_append_tables_keep_their_order)
     place_fini(&p);
 }
 
+static void
+maintain(const sinter_env *env, bool expires)
+{
+    sinter_expire_options options = {.struct_size = (uint32_t)sizeof options,
+                                     .retain_min = 1,
+                                     .retain_max = 1,
+                                     .older_than_ms = INT64_MAX};
+    sinter_expire_result expired = {.struct_size = (uint32_t)sizeof expired};
+    sinter_orphan_options old = {.struct_size = (uint32_t)sizeof old};
+    sinter_orphan_result orphans = {.struct_size = (uint32_t)sizeof orphans};
+    sinter_table *table = NULL;
+
+    cr_assert_eq(open_table(env, &table, NULL), SINTER_OK);
+    if (expires) {
+        cr_expect_eq(sinter_table_expire(table, &options, &expired, NULL), SINTER_OK);
+    } else {
+        (void)usleep(3000);
+        old.older_than_ms = env->clock.wall_ms(env->clock.ctx);
+        cr_expect_eq(sinter_table_remove_orphans(table, &old, &orphans, NULL), SINTER_OK);
+        cr_expect_eq(orphans.files, 0);
+    }
+    sinter_table_close(table);
+}
+
 Test(table_table_compact, results_go_to_external_directories)
 {
     static const char *const schemas[] = {
@@ -470,7 +535,12 @@ Test(table_table_compact, results_go_to_external_directories)
                      SINTER_OK);
         cr_expect_eq(p.memory->ops->list(p.memory, "t/bucket-0", count_name, &files[1], NULL),
                      SINTER_E_NOT_FOUND);
-        cr_expect_eq(files[0], 4);
+        cr_expect_eq(files[0], 8, "four files with an index each");
+        maintain(&p.env, true);
+        files[0] = 0;
+        cr_expect_eq(p.memory->ops->list(p.memory, "/x/one/bucket-0", count_name, &files[0], NULL),
+                     SINTER_OK);
+        cr_expect_eq(files[0], 2);
         place_fini(&p);
     }
 }
@@ -551,6 +621,27 @@ Test(table_table_compact, a_lock_keeps_others_away_and_leaves_nothing)
     place_fini(&p);
 }
 
+Test(table_table_compact, index_files_come_and_go_with_their_data_files)
+{
+    sinter_table_commit_info info;
+    sinter_error err = SINTER_ERROR_INIT;
+    name_counts counts;
+    place p;
+
+    make_rows(&p, NULL, INDEXED);
+    counts = count_kinds(&p);
+    cr_expect(counts.data == 2 && counts.indexes == 2, "flushed files");
+    cr_assert_eq(compact(&p.env, &everything, &info, &err), SINTER_OK, "%s", err.text);
+    maintain(&p.env, false);
+    counts = count_kinds(&p);
+    cr_expect(counts.data == 3 && counts.indexes == 3, "a new one beside them");
+    maintain(&p.env, true);
+    counts = count_kinds(&p);
+    cr_expect(counts.data == 1 && counts.indexes == 1, "the old ones expired");
+    expect_rows(&p.env, "1,7,a 2,7,bb 1,8,x 2,8,y");
+    place_fini(&p);
+}
+
 /* The rows are the same whatever fails; a compaction that succeeds afterwards finds all of it. */
 static void
 expect_unharmed(place *p)
@@ -564,6 +655,15 @@ expect_unharmed(place *p)
     expect_rows(&plain, "1,7,a 2,7,bb 1,8,x 2,8,y");
     cr_assert_eq(compact(&plain, &everything, &info, &err), SINTER_OK, "%s", err.text);
     expect_rows(&plain, "1,7,a 2,7,bb 1,8,x 2,8,y");
+}
+
+/* No index file without its data file. */
+static void
+expect_no_lone_index(const place *p)
+{
+    const name_counts counts = count_kinds(p);
+
+    cr_expect_eq(counts.data, counts.indexes);
 }
 
 Test(table_table_compact, any_allocation_may_fail)
@@ -583,13 +683,14 @@ Test(table_table_compact, any_allocation_may_fail)
         place p;
 
         step = n < 16 ? 1 : 89;
-        make_keyed(&p, NULL);
+        make_rows(&p, NULL, INDEXED);
         fault_alloc_init(&fault, n);
         fault.env.io = p.memory;
         st = compact(&fault.env, &options, &info, &err);
         cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM, "allocation %" PRIu64 ": %d: %s", n,
                   (int)st, err.text);
         cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
+        expect_no_lone_index(&p);
         expect_unharmed(&p);
         place_fini(&p);
     }
@@ -609,13 +710,14 @@ Test(table_table_compact, any_io_call_may_fail)
         sinter_env env;
         place p;
 
-        make_keyed(&p, NULL);
+        make_rows(&p, NULL, INDEXED);
         cr_assert_eq(sinter_io_fault_create(sinter_env_default(), p.memory, &rule, &faulty, NULL),
                      SINTER_OK);
         env = p.env;
         env.io = faulty;
         cr_expect(compact(&env, &everything, &info, &err) == SINTER_OK || err.text[0] != '\0');
         is_past = sinter_io_fault_calls(faulty) <= n;
+        expect_no_lone_index(&p);
         expect_unharmed(&p);
         sinter_io_destroy(faulty);
         place_fini(&p);
