@@ -4,8 +4,9 @@
 usage: vectors.py SINTER WORK
 
 In each of ten rounds Paimon deletes a row, which gives a file a deletion vector, and sinter
-compacts the table, first as its strategy decides and then fully. After each of the two, every vector is one
-of a live file, Paimon and sinter read the rows that are left, and Paimon's verify finds nothing.
+compacts the table, first as its strategy decides and then fully. After each of the two, every
+vector is one of a live file, Paimon and sinter read the rows that are left, and Paimon's verify
+finds nothing.
 """
 import pathlib
 import shutil
