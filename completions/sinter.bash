@@ -7,7 +7,7 @@ _sinter() {
         COMPREPLY=($(compgen -W "ingest compact plan run commit scan get inspect status verify create write snapshots schema files partitions expire remove-orphans stats rescue gc options version --help --version" -- "$word"))
         return
     fi
-    keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --compaction.max-size-amplification-percent --compaction.size-ratio --compaction.offpeak.start.hour --compaction.offpeak.end.hour --compaction.offpeak-ratio --compaction.optimization-interval --compaction.total-size-threshold --compaction.incremental-size-threshold --compaction.force-up-level-0 --lookup-compact --lookup-compact.max-interval --force-lookup --lookup-wait --full-compaction.delta-commits --commit.force-compact --write-only --write-buffer-size --write-buffer-spillable --write-buffer-spill.max-disk-size --target-file-row-num --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --sinter.spill-limit --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.per.level --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.verify-output --sinter.sub-compactions --sinter.memory-budget"
+    keys=" --target-file-size --compaction.small-file-ratio --compaction.force-rewrite-all-files --num-sorted-run.compaction-trigger --num-sorted-run.stop-trigger --num-levels --compaction.max-size-amplification-percent --compaction.size-ratio --compaction.offpeak.start.hour --compaction.offpeak.end.hour --compaction.offpeak-ratio --compaction.optimization-interval --compaction.total-size-threshold --compaction.incremental-size-threshold --compaction.force-up-level-0 --lookup-compact --lookup-compact.max-interval --force-lookup --lookup-wait --full-compaction.delta-commits --commit.force-compact --write-only --write-buffer-size --write-buffer-spillable --write-buffer-spill.max-disk-size --target-file-row-num --compaction.min.file-num --compaction.file-num-limit --compaction.delete-ratio-threshold --source.split.open-file-cost --sort-engine --sort-spill-threshold --spill-compression --spill-compression.zstd-level --sinter.spill-limit --local-sort.max-num-file-handles --merge-engine --ignore-delete --file.compression --file.compression.per.level --file.compression.zstd-level --file.block-size --sinter.block-passthrough --sinter.filter.bits-per-key --sinter.io.direct --sinter.verify-output --sinter.sub-compactions --sinter.memory-budget"
     case $before in
     --format)
         values="auto json csv tsv" ;;
@@ -26,13 +26,13 @@ _sinter() {
     ingest)
         options="--key --columns --types --format --kind-column --deletes --buffer --buffer-rows --per-file --hex-strings --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
     compact)
-        options="--output-level --max-level --unit --full --auto --drop-delete --partition --bucket --max-tasks --commit-user --base-dir --result --catalog-out --rate --read-rate --control --threads --spill-dir --spill-limit --verify-output --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --partition --bucket --max-tasks --commit-user --branch --base-dir --result --catalog-out --rate --read-rate --control --threads --spill-dir --spill-limit --verify-output --json --dry-run --option --io --memory --verbose --nice --io-priority --progress --quiet --help$keys" ;;
     plan)
-        options="--output-level --max-level --unit --full --auto --drop-delete --partition --bucket --max-tasks --commit-user --base-dir --explain --json --option --io --memory --verbose --help$keys" ;;
+        options="--output-level --max-level --unit --full --auto --drop-delete --partition --bucket --max-tasks --commit-user --branch --base-dir --explain --max-task-size --json --option --io --memory --verbose --help$keys" ;;
     run)
         options="--base-dir --spill-dir --rate --threads --option --io --memory --verbose --nice --io-priority --help$keys" ;;
     commit)
-        options="--keep --json --help" ;;
+        options="--keep --branch --json --help" ;;
     scan)
         options="--begin --end --limit --count --where --partition --bucket --snapshot --tag --timestamp --branch --columns --format --kinds --deletes --no-header --hex-strings --base-dir --spill-dir --json --option --io --memory --verbose --nice --io-priority --help$keys" ;;
     get)

@@ -136,7 +136,10 @@ typedef struct sinter_compact_options {
     uint64_t write_buffer_bytes;    /* write-buffer-size; default 256 MiB */
     uint64_t write_buffer_disk_max; /* write-buffer-spill.max-disk-size; 0: unlimited */
     uint64_t spill_limit_bytes;     /* sinter.spill-limit; 0: unlimited */
-    uint64_t reserved[3];
+    uint64_t append_open_file_cost; /* source.split.open-file-cost; default 4 MiB */
+    double append_delete_ratio;     /* compaction.delete-ratio-threshold; default 0.2 */
+    uint32_t append_file_num_min;   /* compaction.min.file-num; default 5 */
+    uint32_t append_file_num_max;   /* compaction.file-num-limit; default 100,000 */
 } sinter_compact_options;
 
 enum { SINTER_MERGE_ENGINE_DEDUPLICATE = 0, SINTER_MERGE_ENGINE_FIRST_ROW = 1 };
@@ -489,6 +492,13 @@ typedef struct sinter_compact_task {
      *  metadata has external_path. They must be there; borrowed. Count 0: none. */
     const char *const *external_dirs;
     size_t external_dir_count;
+    /** Only keys of this range: a file that reaches beyond it is rewritten, its rows in the range
+     * alone, so whoever has the other ranges has to have it as well. Not with file_rewrite. */
+    bool has_begin_key;
+    bool has_end_key;
+    uint8_t reserved[6];
+    sinter_bytes begin_key; /* inclusive; borrowed */
+    sinter_bytes end_key;   /* exclusive; borrowed */
 } sinter_compact_task;
 
 /** Set struct_size, output_level 1, max_level 5, everything else empty. */

@@ -53,10 +53,14 @@ typedef struct sinter_table_plan_options {
      * doesn't name may have any value. One of the texts has to fit. NULL with 0: all. */
     const char *const *partitions;
     size_t partition_count;
-    uint64_t task_max; /* 0: no limit */
+    uint64_t task_max; /* 0: no limit; a unit that is cut is planned with all its parts */
     const sinter_option *settings;
     size_t setting_count; /* over the schema's, as sinter_table_compact_options() takes them */
     const char *user;     /* of the commits; NULL: a UUID */
+    /* Units of buckets with a key whose files have more bytes are cut by key range into about as
+     * many tasks as hold it, where files begin and end. 0: never. All parts are committed together,
+     * or none. */
+    uint64_t task_bytes_max;
 } sinter_table_plan_options;
 
 /** A task that was planned. Lives as long as its plan. */

@@ -276,7 +276,7 @@ run_plan(table_job *job)
 static int
 plan_and_run(table_job *job)
 {
-    int code = cli_table_plan(job->args, job->table, job->settings, &job->plan);
+    int code = cli_table_plan(job->args, job->table, job->settings, 0, &job->plan);
 
     if (code == CLI_EXIT_OK) {
         job->count = sinter_table_plan_count(job->plan);
@@ -299,7 +299,7 @@ compact_table(table_job *job)
     sinter_error err = SINTER_ERROR_INIT;
     sinter_io_file *lock = NULL;
     sinter_status st = SINTER_OK;
-    int code = cli_table_open(job->session, job->path, NULL, &job->table);
+    int code = cli_table_open(job->session, job->path, job->args->branch, &job->table);
 
     if (code == CLI_EXIT_OK && !job->args->common.dry_run) {
         st = sinter_table_lock(job->table, &lock, &err);

@@ -57,7 +57,7 @@ cli_table_settings_fini(cli_table_settings *settings)
 
 int
 cli_table_plan(const cli_task_arguments *args, sinter_table *table,
-               const cli_table_settings *settings, sinter_table_plan **out)
+               const cli_table_settings *settings, uint64_t task_bytes_max, sinter_table_plan **out)
 {
     const sinter_table_plan_options options = {
         .struct_size = (uint32_t)sizeof options,
@@ -71,6 +71,7 @@ cli_table_plan(const cli_task_arguments *args, sinter_table *table,
         .settings = settings->items,
         .setting_count = settings->count,
         .user = args->commit_user,
+        .task_bytes_max = task_bytes_max,
     };
     sinter_error err = SINTER_ERROR_INIT;
     const sinter_status st = sinter_table_plan_create(table, &options, out, &err);

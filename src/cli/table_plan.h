@@ -20,10 +20,11 @@ cli_table_settings_init(const cli_common *common, cli_table_settings *out);
 void
 cli_table_settings_fini(cli_table_settings *settings);
 
-/** Plan a table. @return an exit code */
+/** Plan a table. @param task_bytes_max  as in sinter_table_plan_options. @return an exit code */
 int
 cli_table_plan(const cli_task_arguments *args, sinter_table *table,
-               const cli_table_settings *settings, sinter_table_plan **out);
+               const cli_table_settings *settings, uint64_t task_bytes_max,
+               sinter_table_plan **out);
 
 /** Print tasks for people: partition, bucket, files, bytes, level, reason. */
 void

@@ -22,6 +22,7 @@ typedef struct cli_task_arguments {
     cli_number bucket;
     cli_number max_tasks;
     const char *commit_user;
+    const char *branch;
 } cli_task_arguments;
 
 enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
@@ -100,6 +101,13 @@ enum { CLI_DROP_AUTO = 0, CLI_DROP_YES = 1, CLI_DROP_NO = 2 };
          "NAME",                                                                                  \
          NULL,                                                                                    \
          "Of a table: who commits, as its snapshots say it; else a UUID."},                       \
+        {"branch",                                                                                \
+         0,                                                                                       \
+         CLI_TEXT,                                                                                \
+         CLI_TASK_FIELD(branch),                                                                  \
+         "NAME",                                                                                  \
+         NULL,                                                                                    \
+         "Of a table: this branch instead of main."},                                             \
     {                                                                                             \
         "base-dir", 0, CLI_TEXT, CLI_TASK_FIELD(base_dir), "DIR", "@dir",                         \
             "Where the files of a document lie, instead of its base_dir."                         \

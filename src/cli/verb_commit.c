@@ -8,12 +8,15 @@
 
 typedef struct commit_arguments {
     cli_common common;
+    const char *branch;
     bool keep;
 } commit_arguments;
 
 static const cli_option options[] = {
     {"keep", 0, CLI_FLAG, offsetof(commit_arguments, keep), NULL, NULL,
      "Leave the new files of results that are given twice."},
+    {"branch", 0, CLI_TEXT, offsetof(commit_arguments, branch), "NAME", NULL,
+     "A branch instead of main; results have to be of tasks that were planned there."},
 };
 
 static void
@@ -63,7 +66,7 @@ run(cli *session, void *arguments)
         cli_documents_read(args->common.operands + 1, args->common.operand_count - 1, &documents);
 
     if (code == CLI_EXIT_OK) {
-        code = cli_table_open(session, args->common.operands[0], NULL, &table);
+        code = cli_table_open(session, args->common.operands[0], args->branch, &table);
     }
     if (code == CLI_EXIT_OK) {
         st =

@@ -9,6 +9,7 @@
 
 typedef struct plan_arguments {
     cli_task_arguments task;
+    const char *max_task_size;
     bool explain;
 } plan_arguments;
 
@@ -18,6 +19,9 @@ static const cli_option options[] = {
     CLI_TASK_OPTIONS,
     {"explain", 'x', CLI_FLAG, offsetof(plan_arguments, explain), NULL, NULL,
      "Draw sections and runs, and say in a sentence why each file is rewritten, upgraded or kept."},
+    {"max-task-size", 0, CLI_TEXT, offsetof(plan_arguments, max_task_size), "SIZE", NULL,
+     "Of a table: cut what is due in a bucket into tasks of about this size, such as 10gb, by key "
+     "range, where files begin and end. Their results are committed together or not at all."},
 };
 
 static sinter_status
@@ -105,12 +109,20 @@ plan_table(cli *session, const plan_arguments *args)
     cli_table_settings settings;
     sinter_table *table = NULL;
     sinter_table_plan *plan = NULL;
+    sinter_error err = SINTER_ERROR_INIT;
+    uint64_t task_bytes_max = 0;
     int code = CLI_EXIT_OK;
 
+    if (args->max_task_size != NULL &&
+        (sinter_parse_bytes(args->max_task_size, &task_bytes_max, &err) != SINTER_OK ||
+         task_bytes_max == 0)) {
+        return cli_fail(CLI_EXIT_USAGE, "option '--max-task-size': a size expected, not \"%s\"",
+                        args->max_task_size);
+    }
     cli_table_settings_init(&args->task.common, &settings);
-    code = cli_table_open(session, args->task.common.operands[0], NULL, &table);
+    code = cli_table_open(session, args->task.common.operands[0], args->task.branch, &table);
     if (code == CLI_EXIT_OK) {
-        code = cli_table_plan(&args->task, table, &settings, &plan);
+        code = cli_table_plan(&args->task, table, &settings, task_bytes_max, &plan);
     }
     if (code == CLI_EXIT_OK && sinter_table_plan_count(plan) == 0) {
         code = CLI_EXIT_NOTHING;

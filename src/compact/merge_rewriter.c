@@ -75,6 +75,9 @@ parts_max(const sinter__merge_rewriter *rewriter)
     const uint64_t left = sinter_memory_limit(memory) - sinter_memory_used(memory);
     const uint64_t wanted = rewriter->task->options->sub_compactions;
 
+    if (rewriter->task->has_begin_key || rewriter->task->has_end_key) {
+        return 1; /* a part already */
+    }
     return (size_t)(left / LANE_MEMORY_BYTES_MIN < wanted ? left / LANE_MEMORY_BYTES_MIN : wanted);
 }
 
@@ -309,6 +312,10 @@ configure_merging(sinter__merge_rewriter *rewriter)
                                                              : rewriter->output_path;
     config->merge.spill_space = task->spill_space;
     config->read.base_dir = task->base_dir;
+    config->read.has_begin_key = task->has_begin_key;
+    config->read.has_end_key = task->has_end_key;
+    config->read.begin_key = task->begin_key;
+    config->read.end_key = task->end_key;
     config->order = task->order;
     config->keep_record = task->keep_record;
     config->keep_ctx = task->expire_ctx;

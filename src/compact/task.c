@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/env.h"
 #include "base/listener.h"
 #include "compact/load.h"
@@ -128,6 +129,14 @@ rewrite_alone(task_walk *walk, const sinter_file_meta *file, sinter_reason reaso
     return retire(walk, file, reason, err);
 }
 
+/* Does the file hold keys outside of the task's range, or may it? */
+static bool
+is_cut(const sinter_compact_task *task, const sinter_file_meta *file)
+{
+    return (task->has_begin_key && sinter__key_compare(file->min_key, task->begin_key) < 0) ||
+           (task->has_end_key && sinter__key_compare(file->max_key, task->end_key) >= 0);
+}
+
 /* Does the file need a rewrite although it could be upgraded? */
 static bool
 is_rewrite_forced(const task_walk *walk, const sinter_file_meta *file, sinter_reason *reason_out)
@@ -145,6 +154,10 @@ is_rewrite_forced(const task_walk *walk, const sinter_file_meta *file, sinter_re
     }
     if (task->is_expired != NULL && task->is_expired(task->expire_ctx, file)) {
         *reason_out = SINTER_REASON_EXPIRED;
+        return true;
+    }
+    if (is_cut(task, file)) {
+        *reason_out = SINTER_REASON_FORCED;
         return true;
     }
     return false;
@@ -343,6 +356,9 @@ check_task(const sinter_compact_task *task, sinter_error *err)
         return SINTER__ERR(err, SINTER_E_INVALID, "the output level %d is outside of 1..%d",
                            task->output_level, task->max_level);
     }
+    SINTER__REQUIRE(err, !task->file_rewrite || !(task->has_begin_key || task->has_end_key));
+    SINTER__REQUIRE(err, !task->has_begin_key || !task->has_end_key ||
+                             sinter__key_compare(task->begin_key, task->end_key) < 0);
     if (task->count > UINT32_MAX) {
         return SINTER__ERR(err, SINTER_E_TOO_LARGE, "%zu files are more than 2^32 - 1",
                            task->count);

@@ -19,7 +19,7 @@
 #include "table/commit_index.h"
 #include "table/live_files.h"
 #include "table/partitions.h"
-#include "table/result_doc.h"
+#include "table/result_parts.h"
 
 enum { ATTEMPTS_MAX = 20 };
 
@@ -53,6 +53,19 @@ typedef struct attempt {
 
 /* ---- documents ---- */
 
+/* Branches share files: what was planned in one might be found in another one, too. */
+static sinter_status
+check_branch(const results_commit *commit, const sinter__result_doc *doc, sinter_error *err)
+{
+    const char *ours = commit->table->branch == NULL ? "main" : commit->table->branch;
+    const char *theirs = doc->place.branch == NULL ? "main" : doc->place.branch;
+
+    return strcmp(ours, theirs) == 0
+               ? SINTER_OK
+               : SINTER__ERR(err, SINTER_E_INVALID, "the result is of branch %.100s, not of %.100s",
+                             theirs, ours);
+}
+
 static sinter_status
 load_docs(results_commit *commit, const sinter_table_result *results, sinter_error *err)
 {
@@ -66,15 +79,40 @@ load_docs(results_commit *commit, const sinter_table_result *results, sinter_err
         SINTER__CHECK(sinter__result_doc_load(
             &table, &(sinter__json_source){.name = results[i].source, .text = results[i].document},
             &commit->docs[i], err));
+        SINTER__CHECK(check_branch(commit, &commit->docs[i], err));
         for (size_t k = 0; k < i && !commit->is_duplicate[i]; k++) {
             commit->is_duplicate[i] =
                 !commit->is_duplicate[k] &&
-                strcmp(commit->docs[i].place.task_id, commit->docs[k].place.task_id) == 0;
+                sinter__result_is_same_part(&commit->docs[i], &commit->docs[k]);
         }
         commit->info.duplicates += commit->is_duplicate[i] ? 1 : 0;
         commit->info.results += commit->is_duplicate[i] ? 0 : 1;
     }
     return SINTER_OK;
+}
+
+/* ---- parts of units ---- */
+
+/* Did another part of the unit, before this one, retire the file already? */
+static bool
+is_retired_before(const results_commit *commit, size_t index, const sinter__file_identity *file)
+{
+    const sinter__result_doc *doc = &commit->docs[index];
+    const bool is_part = doc->place.range.has_begin || doc->place.range.has_end;
+
+    for (size_t i = 0; is_part && i < index; i++) {
+        const sinter__result_doc *other = &commit->docs[i];
+
+        for (size_t b = 0; !commit->is_duplicate[i] && sinter__result_is_same_unit(other, doc) &&
+                           b < other->before_count;
+             b++) {
+            if (other->before[b].level == file->level &&
+                sinter__key_equal(other->before[b].file_name, file->file_name)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* ---- files of a snapshot ---- */
@@ -177,6 +215,29 @@ find_done(const results_commit *commit, const attempt *at, const sinter__result_
     return st == SINTER_END ? SINTER_OK : st;
 }
 
+/* Parts of a unit are done together or not at all. */
+static sinter_status
+find_all_done(results_commit *commit, const attempt *at, sinter_error *err)
+{
+    for (size_t i = 0; i < commit->count; i++) {
+        if (!commit->is_duplicate[i]) {
+            SINTER__CHECK(find_done(commit, at, &commit->docs[i], &commit->is_done[i], err));
+        }
+    }
+    for (size_t i = 0; i < commit->count; i++) {
+        for (size_t k = 0; !commit->is_done[i] && !commit->is_duplicate[i] && k < commit->count;
+             k++) {
+            commit->is_done[k] = commit->is_done[k] &&
+                                 !sinter__result_is_same_unit(&commit->docs[k], &commit->docs[i]);
+        }
+    }
+    commit->info.done = 0;
+    for (size_t i = 0; i < commit->count; i++) {
+        commit->info.done += commit->is_done[i] ? 1 : 0;
+    }
+    return SINTER_OK;
+}
+
 static sinter_status
 fail_missing(const results_commit *commit, const attempt *at, const sinter__result_doc *doc,
              const sinter__file_identity *file, sinter_error *err)
@@ -247,14 +308,18 @@ find_read(const sinter__result_doc *doc, sinter_bytes name)
 }
 
 static sinter_status
-delete_files(const results_commit *commit, attempt *at, const sinter__result_doc *doc,
-             sinter_error *err)
+delete_files(const results_commit *commit, attempt *at, size_t index, sinter_error *err)
 {
+    const sinter__result_doc *doc = &commit->docs[index];
+
     for (size_t i = 0; i < doc->before_count; i++) {
         const sinter__file_identity *before = &doc->before[i];
         const sinter__manifest_entry *entry =
             find_file(at, &doc->place, before->file_name, before->level);
 
+        if (is_retired_before(commit, index, before)) {
+            continue;
+        }
         if (entry == NULL) {
             return fail_missing(commit, at, doc, before, err);
         }
@@ -304,14 +369,10 @@ make_delta(results_commit *commit, attempt *at, sinter_error *err)
         sinter__doc_room(&at->arena, room, sizeof *at->entries, (void **)&at->entries, err));
     SINTER__CHECK(
         sinter__doc_room(&at->arena, room, sizeof *at->retired, (void **)&at->retired, err));
-    commit->info.done = 0;
+    SINTER__CHECK(find_all_done(commit, at, err));
     for (size_t i = 0; i < commit->count; i++) {
-        if (!commit->is_duplicate[i]) {
-            SINTER__CHECK(find_done(commit, at, &commit->docs[i], &commit->is_done[i], err));
-        }
-        commit->info.done += commit->is_done[i] ? 1 : 0;
         if (!commit->is_duplicate[i] && !commit->is_done[i]) {
-            SINTER__CHECK(delete_files(commit, at, &commit->docs[i], err));
+            SINTER__CHECK(delete_files(commit, at, i, err));
         }
     }
     for (size_t i = 0; i < commit->count; i++) {
@@ -695,6 +756,8 @@ sinter_table_commit_results(sinter_table *table, const sinter_table_result *resu
     commit.columns.arena.env = table->env;
     SINTER__TRY(open_commit(&commit, err));
     SINTER__TRY(load_docs(&commit, results, err));
+    SINTER__TRY(sinter__result_parts_check(
+        &(sinter__result_set){commit.docs, commit.is_duplicate, commit.count}, err));
     clean_metadata(table);
     for (int i = 0; i < ATTEMPTS_MAX; i++) {
         st = try_commit(&commit, &is_stale, err);

@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "compact/parse.h"
 
 /* ---- what is refused ---- */
 
@@ -76,48 +75,13 @@ is_of_core(const char *key)
 }
 
 static sinter_status
-load_number(const char *key, const char *value, int64_t min, uint64_t *out, sinter_error *err)
-{
-    int64_t number = 0;
-
-    if (sinter__parse_int(value, &number, NULL) != SINTER_OK || number < min) {
-        return SINTER__ERR(err, SINTER_E_INVALID, "option %s: \"%.60s\" is no number from %lld on",
-                           key, value, (long long)min);
-    }
-    *out = (uint64_t)number;
-    return SINTER_OK;
-}
-
-/* A key of append tables; false: it is none. */
-static bool
-set_append(sinter__append_options *append, const char *key, const char *value, sinter_status *st,
-           sinter_error *err)
-{
-    if (strcmp(key, "source.split.open-file-cost") == 0) {
-        *st = sinter_parse_bytes(value, &append->open_file_cost, err);
-    } else if (strcmp(key, "compaction.min.file-num") == 0) {
-        *st = load_number(key, value, 1, &append->file_num_min, err);
-    } else if (strcmp(key, "compaction.file-num-limit") == 0) {
-        *st = load_number(key, value, 1, &append->file_num_limit, err);
-    } else if (strcmp(key, "compaction.delete-ratio-threshold") == 0) {
-        *st = sinter__parse_ratio(value, &append->delete_ratio, err);
-    } else {
-        return false;
-    }
-    if (*st != SINTER_OK) {
-        sinter__fail_context(err, "option %s", key);
-    }
-    return true;
-}
-
-static sinter_status
 set_key(sinter__compaction *out, const char *key, const char *value, sinter_error *err)
 {
     sinter_status st = SINTER_OK;
 
     SINTER__CHECK(check_key(key, value, err));
-    if (set_append(&out->append, key, value, &st, err) || !is_of_core(key)) {
-        return st;
+    if (!is_of_core(key)) {
+        return SINTER_OK;
     }
     st = sinter_compact_options_set(&out->core, key, value, err);
     /* Spill files are nobody else's: a codec that isn't there is no reason to refuse a table. */
@@ -127,11 +91,6 @@ set_key(sinter__compaction *out, const char *key, const char *value, sinter_erro
 static sinter_status
 set_setting(sinter__compaction *out, const char *key, const char *value, sinter_error *err)
 {
-    sinter_status st = SINTER_OK;
-
-    if (set_append(&out->append, key, value, &st, err)) {
-        return st;
-    }
     if (!is_of_core(key) && strncmp(key, "sinter.", 7) != 0) {
         /* Names the nearest key, unless it is one that a table alone can have. */
         sinter_compact_options scratch = out->core;
@@ -166,10 +125,7 @@ sinter__compaction_load(const sinter_schema *schema, const sinter__settings *set
 {
     const char *prefix = sinter_schema_option(schema, "data-file.prefix");
 
-    *out = (sinter__compaction){.append = {.open_file_cost = (uint64_t)4 << 20,
-                                           .file_num_min = 5,
-                                           .file_num_limit = 100000,
-                                           .delete_ratio = 0.2}};
+    *out = (sinter__compaction){.has_key = false};
     out->has_key = schema->primary_key_count > 0;
     out->file_prefix = prefix == NULL ? "data-" : prefix;
     sinter_compact_options_init(&out->core);

@@ -13,19 +13,10 @@ typedef struct sinter__settings {
     size_t count;
 } sinter__settings;
 
-/** What a compaction of append tables goes by (append-compaction.md 0). */
-typedef struct sinter__append_options {
-    uint64_t open_file_cost; /* source.split.open-file-cost */
-    uint64_t file_num_min;   /* compaction.min.file-num */
-    uint64_t file_num_limit; /* compaction.file-num-limit */
-    double delete_ratio;     /* compaction.delete-ratio-threshold */
-} sinter__append_options;
-
 /** All of them. */
 typedef struct sinter__compaction {
     sinter__table_options table;
     sinter_compact_options core;
-    sinter__append_options append;
     const char *file_prefix; /* data-file.prefix */
     bool has_key;
     bool needs_lookup; /* changelog.md 2 */

@@ -14,9 +14,14 @@
 
 enum {
     SYSTEM_COLUMNS = 2,
-    LOOK_ROWS = 128,   /* appended before the size of the file is looked at again */
+    /* Appended before the size of the file is looked at again (spec/compaction.md 15.1). Files
+     * end there only, so rows of a file count as those of all files of a writer do. */
+    LOOK_ROWS = 1000,
+    LOOK_ROWS_ORC = 1024,
     GROUP_RANGES = 64, /* that stay columns, and go to the file together */
-    GROUP_ROWS = 4096  /* not many more than these */
+    GROUP_ROWS = 4096, /* not many more than these */
+    PAGE_BYTES = 1 << 20,
+    SMALL_BYTES = 4 << 20 /* of files whose end pages decide that are not full yet */
 };
 
 typedef struct data_writer {
@@ -35,6 +40,9 @@ typedef struct data_writer {
     sinter__buffer min_key;
     sinter__buffer max_key;
     uint64_t rows;
+    uint64_t look_rows;
+    uint64_t *raw_bytes; /* one per field, as Parquet's plain encoding has it, of small files */
+    uint64_t page_bytes;
     uint64_t retracts;
     int64_t sequence_min;
     int64_t sequence_max;
@@ -53,6 +61,7 @@ data_close(sinter_writer *base)
     sinter__file_index_writer_close(self->indexes);
     sinter__buffer_fini(self->env, &self->min_key);
     sinter__buffer_fini(self->env, &self->max_key);
+    sinter__free(self->env, self->raw_bytes);
     sinter__free(self->env, self->values);
     sinter__free(self->env, self->path);
     sinter__free(self->env, self);
@@ -109,6 +118,63 @@ sequence_of(const data_writer *self, const sinter_batch *batch, uint32_t row)
                                      : self->output.first_sequence + (int64_t)self->rows;
 }
 
+/* ---- sizes ---- */
+
+static uint64_t
+plain_bytes(const sinter_type *type, const sinter_datum *value)
+{
+    if (value->is_null) {
+        return 0;
+    }
+    if (sinter__type_is_bytes(type)) {
+        return 4 + value->as.bytes.size;
+    }
+    switch (type->id) {
+    case SINTER_TYPE_BOOLEAN:
+        return 0; /* a bit */
+    case SINTER_TYPE_TINYINT:
+    case SINTER_TYPE_SMALLINT:
+    case SINTER_TYPE_INT:
+    case SINTER_TYPE_DATE:
+    case SINTER_TYPE_TIME:
+    case SINTER_TYPE_FLOAT:
+        return 4;
+    case SINTER_TYPE_DECIMAL:
+        return type->precision <= 9 ? 4 : type->precision <= 18 ? 8 : 16;
+    case SINTER_TYPE_TIMESTAMP:
+    case SINTER_TYPE_TIMESTAMP_LTZ:
+        return type->precision > 6 ? 12 : 8;
+    default:
+        return 8;
+    }
+}
+
+/* Do pages that are not full yet decide where the file ends? */
+static bool
+is_small(const data_writer *self, uint64_t stop_bytes)
+{
+    return self->raw_bytes != NULL && stop_bytes <= SMALL_BYTES;
+}
+
+/* What Parquet's writers go by: pages that are done as they are stored, others as they are. */
+static uint64_t
+bytes_so_far(const data_writer *self, uint64_t stop_bytes)
+{
+    uint64_t bytes = self->sink->bytes(self->sink);
+
+    for (size_t i = 0; is_small(self, stop_bytes) && i < self->plan->field_count; i++) {
+        bytes += self->raw_bytes[i] % self->page_bytes;
+    }
+    return bytes;
+}
+
+static bool
+is_large_enough(const data_writer *self, uint64_t stop_bytes)
+{
+    return self->rows > 0 && self->rows % self->look_rows == 0 &&
+           bytes_so_far(self, stop_bytes) >= stop_bytes;
+}
+
 static sinter_status
 append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_error *err)
 {
@@ -130,6 +196,9 @@ append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_er
             sinter__file_index_writer_add(self->indexes, self->values + plan->system_count, err));
     }
     SINTER__CHECK(self->sink->append(self->sink, self->values, err));
+    for (size_t i = 0; self->raw_bytes != NULL && i < plan->field_count; i++) {
+        self->raw_bytes[i] += plain_bytes(&plan->fields[i].type, &self->values[i]);
+    }
     count_row(self, sequence, has_key && sinter_kind_is_retract(batch->kinds[row]));
     return SINTER_OK;
 }
@@ -226,9 +295,28 @@ group_of(const sinter_range *ranges, size_t count)
     return n;
 }
 
+static sinter_status
+count_raw(data_writer *self, const sinter_range *range, sinter_error *err)
+{
+    const sinter__columns_payload *payload = range->batch->payload;
+
+    for (size_t i = 0; i < self->plan->field_count; i++) {
+        for (uint32_t row = 0; row < range->count; row++) {
+            sinter_datum value = {.is_null = true};
+
+            SINTER__CHECK(sinter__cells_get(&payload->cells[i], payload->array->children[i],
+                                            (int64_t)(payload->first + range->first + row), &value,
+                                            err));
+            self->raw_bytes[i] += plain_bytes(&self->plan->fields[i].type, &value);
+        }
+    }
+    return SINTER_OK;
+}
+
 /* Rows that stay columns, all of them. */
 static sinter_status
-append_columns(data_writer *self, const sinter_range *ranges, size_t count, sinter_error *err)
+append_columns(data_writer *self, const sinter_range *ranges, size_t count, bool counts_raw,
+               sinter_error *err)
 {
     const bool has_key = self->plan->key_count > 0;
     sinter__columnar_range columns[GROUP_RANGES];
@@ -249,7 +337,26 @@ append_columns(data_writer *self, const sinter_range *ranges, size_t count, sint
         }
     }
     SINTER__CHECK(add_stats(self, ranges, count, err));
+    for (size_t i = 0; i < count && counts_raw; i++) {
+        SINTER__CHECK(count_raw(self, &ranges[i], err));
+    }
     return self->sink->append_columns(self->sink, columns, count, err);
+}
+
+/* Rows of a range that stay columns, behind those that were taken, up to where the size of the file
+ * is looked at. */
+static sinter_status
+append_piece(data_writer *self, const sinter_range *range, uint32_t *taken, sinter_error *err)
+{
+    const uint64_t room = self->look_rows - self->rows % self->look_rows;
+    const uint32_t left = range->count - *taken;
+    const sinter_range piece = {.batch = range->batch,
+                                .first = range->first + *taken,
+                                .count = left < room ? left : (uint32_t)room};
+
+    SINTER__CHECK(append_columns(self, &piece, 1, true, err));
+    *taken += piece.count;
+    return SINTER_OK;
 }
 
 /* Append rows of a range until the file is large enough; how many there were. */
@@ -266,10 +373,13 @@ append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, 
     if (is_of_records) {
         SINTER__CHECK(need_decoder(self, err));
     }
-    while (*taken_out < range->count &&
-           (self->rows % LOOK_ROWS != 0 || self->sink->bytes(self->sink) < stop_bytes)) {
+    while (*taken_out < range->count && !is_large_enough(self, stop_bytes)) {
         const uint32_t row = range->first + *taken_out;
 
+        if (is_of_columns(range->batch)) {
+            SINTER__CHECK(append_piece(self, range, taken_out, err));
+            continue;
+        }
         SINTER__CHECK(is_of_records ? append_record(self, range->batch, row, err)
                                     : append_row(self, range->batch, row, err));
         (*taken_out)++;
@@ -300,7 +410,7 @@ data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint6
     *taken_rows_out = 0;
     while (*taken_out < count) {
         const sinter_range *next = &ranges[*taken_out];
-        const size_t group = group_of(next, count - *taken_out);
+        const size_t group = is_small(self, stop_bytes) ? 0 : group_of(next, count - *taken_out);
         uint32_t taken = 0;
 
         assert((next->batch->flags & SINTER_BATCH_STORED) == 0);
@@ -308,7 +418,7 @@ data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint6
             if (self->sink->bytes(self->sink) >= stop_bytes) {
                 break;
             }
-            SINTER__CHECK(append_columns(self, next, group, err));
+            SINTER__CHECK(append_columns(self, next, group, false, err));
             *taken_out += group;
             continue;
         }
@@ -445,6 +555,11 @@ open_parts(data_writer *self, sinter_error *err)
 
     SINTER__CHECK(SINTER__NEW(self->env, self->values, plan->field_count, err));
     SINTER__CHECK(make_collector(self, output.form, err));
+    self->look_rows = output.form->kind == SINTER__FILE_ORC ? LOOK_ROWS_ORC : LOOK_ROWS;
+    self->page_bytes = output.form->page_bytes > 0 ? output.form->page_bytes : PAGE_BYTES;
+    if (output.form->kind != SINTER__FILE_AVRO) {
+        SINTER__CHECK(SINTER__NEW(self->env, self->raw_bytes, plan->field_count, err));
+    }
     if (plan->indexes.count > 0) {
         SINTER__CHECK(sinter__file_index_writer_open(
             self->env, &plan->indexes, plan->fields + plan->system_count, &self->indexes, err));

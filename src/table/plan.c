@@ -234,13 +234,15 @@ fill_task(sinter__planner *self, const sinter__task_draft *draft, sinter__table_
     const sinter_compact_options *core = &self->compaction.core;
 
     task->place.base_dir = self->table->root;
+    task->place.branch = self->table->branch;
     task->place.schema_id = self->columns.schema->id;
     task->place.snapshot_id = self->snapshot_id;
     task->place.partition = draft->bucket->partition;
     task->place.bucket = draft->bucket->bucket;
     task->place.total_buckets = draft->bucket->total_buckets;
     task->place.user = self->user;
-    task->place.identifier = self->identifier++;
+    task->place.identifier = draft->unit_id != NULL ? draft->identifier : self->identifier++;
+    task->place.range = draft->range;
     task->has_now = self->expiry.is_on;
     task->now_ms = self->now_ms;
     task->type = draft->type;
@@ -261,6 +263,12 @@ fill_task(sinter__planner *self, const sinter__task_draft *draft, sinter__table_
     task->reason_text = draft->reason_text;
 }
 
+bool
+sinter__planner_is_full(const sinter__planner *self)
+{
+    return self->options.task_max > 0 && self->plan->count >= self->options.task_max;
+}
+
 sinter_status
 sinter__planner_add(sinter__planner *self, const sinter__task_draft *draft, sinter_error *err)
 {
@@ -277,9 +285,11 @@ sinter__planner_add(sinter__planner *self, const sinter__task_draft *draft, sint
     sinter_status st = SINTER_OK;
 
     sinter_text_init(env, &text);
-    SINTER__TRY(sinter__uuid(env, (uint64_t)sinter__now_ns(env) + self->plan->count, id, err));
+    if (draft->unit_id == NULL) {
+        SINTER__TRY(sinter__uuid(env, (uint64_t)sinter__now_ns(env) + self->plan->count, id, err));
+    }
     fill_task(self, draft, &task);
-    task.place.task_id = id;
+    task.place.task_id = draft->unit_id != NULL ? draft->unit_id : id;
     SINTER__TRY(name_places(self, draft, &task.output_dir, &partition, err));
     SINTER__TRY(sinter__doc_room(&arena, draft->count, sizeof *vectors, (void **)&vectors, err));
     SINTER__TRY(fill_vectors(self, draft, task.output_dir, &arena, vectors, err));
@@ -287,7 +297,7 @@ sinter__planner_add(sinter__planner *self, const sinter__task_draft *draft, sint
     SINTER__TRY(collect_schemas(self, draft, &arena, &schemas, &schema_count, err));
     SINTER__TRY(sinter__task_doc_print(&table, &task, schemas, schema_count, &text, err));
     SINTER__TRY(fill_info(self, &task, partition, sinter_text_bytes(&text), err));
-    st = self->plan->count == self->options.task_max ? SINTER_END : SINTER_OK; /* 0: never */
+    st = sinter__planner_is_full(self) && draft->unit_id == NULL ? SINTER_END : SINTER_OK;
 out:
     sinter_text_fini(&text);
     sinter__arena_fini(&arena);

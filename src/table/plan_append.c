@@ -10,15 +10,15 @@
 static sinter__append_limits
 limits_of(const sinter__planner *self)
 {
-    const sinter__append_options *append = &self->compaction.append;
+    const sinter_compact_options *core = &self->compaction.core;
 
     return (sinter__append_limits){
-        .target_bytes = self->compaction.core.target_file_bytes,
-        .small_bytes = sinter_compact_small_file_bytes(&self->compaction.core),
-        .open_file_cost = append->open_file_cost,
-        .file_num_min = append->file_num_min,
-        .file_num_limit = append->file_num_limit,
-        .delete_ratio = append->delete_ratio,
+        .target_bytes = core->target_file_bytes,
+        .small_bytes = sinter_compact_small_file_bytes(core),
+        .open_file_cost = core->append_open_file_cost,
+        .file_num_min = core->append_file_num_min,
+        .file_num_limit = core->append_file_num_max,
+        .delete_ratio = core->append_delete_ratio,
         /* The option may be off while there still are some. */
         .has_vectors = self->compaction.table.deletion_vectors || self->vector_count > 0};
 }

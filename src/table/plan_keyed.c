@@ -161,14 +161,17 @@ add_task(sinter__planner *self, keyed_bucket *bucket, sinter_error *err)
 {
     sinter__task_draft *draft = &bucket->draft;
     const sinter__manifest_entry **files = NULL;
+    const sinter_file_meta **metas = NULL;
     sinter_status st = SINTER_OK;
 
     if (draft->count == 0) {
         return SINTER_OK;
     }
-    SINTER__CHECK(SINTER__NEW(self->table->env, files, draft->count, err));
+    SINTER__TRY(SINTER__NEW(self->table->env, files, draft->count, err));
+    SINTER__TRY(SINTER__NEW(self->table->env, metas, draft->count, err));
     for (size_t i = 0; i < draft->count; i++) {
-        files[i] = bucket->metas[bucket->members[i]].carried;
+        metas[i] = &bucket->metas[bucket->members[i]];
+        files[i] = metas[i]->carried;
     }
     draft->files = files;
     draft->bucket = bucket->files;
@@ -176,7 +179,9 @@ add_task(sinter__planner *self, keyed_bucket *bucket, sinter_error *err)
     draft->drop_delete =
         sinter_unit_drops_deletes(bucket->metas, bucket->count, draft->output_level,
                                   self->compaction.table.deletion_vectors, false);
-    st = sinter__planner_add(self, draft, err);
+    st = sinter__planner_add_cut(self, draft, metas, err);
+out:
+    sinter__free(self->table->env, metas);
     sinter__free(self->table->env, files);
     return st;
 }

@@ -49,11 +49,25 @@ typedef struct sinter__task_draft {
     size_t count;
     const char *reason;
     const char *reason_text;
+    const char *unit_id; /* of the unit that this is a part of; NULL: a unit of its own */
+    int64_t identifier;  /* with `unit_id` */
+    sinter__key_range range;
 } sinter__task_draft;
 
-/** Make a task of a draft. @return SINTER_OK; SINTER_END: these are enough; failures */
+/** Are there as many tasks as were asked for? */
+bool
+sinter__planner_is_full(const sinter__planner *self);
+
+/** Make a task of a draft. @return SINTER_OK; SINTER_END: these are enough, which is not said
+ * within the parts of a unit; failures */
 sinter_status
 sinter__planner_add(sinter__planner *self, const sinter__task_draft *draft, sinter_error *err);
+
+/** Make tasks of a draft, several where it is larger than was asked for. `metas` are of its files,
+ *  with encoded keys. @return as sinter__planner_add() */
+sinter_status
+sinter__planner_add_cut(sinter__planner *self, const sinter__task_draft *draft,
+                        const sinter_file_meta *const *metas, sinter_error *err);
 
 /** The vector of a data file; NULL: it has none. */
 const sinter__found_vector *

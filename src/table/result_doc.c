@@ -130,7 +130,7 @@ sinter__result_doc_print(const sinter__task_doc *doc, const sinter__run_outcome 
     sinter__doc_put_integer(&writer, root, "version", 1);
     (void)sinter__doc_put_array(&writer, root, "must_understand");
     sinter__doc_put_string(&writer, root, "task_id", doc->task.place.task_id);
-    sinter__doc_put_null(&writer, root, "range");
+    sinter__range_doc_put(&writer, root, &table, &doc->task.place.range);
     sinter__place_doc_put(&writer, root, &table, &doc->task.place);
     sinter__doc_put_string(&writer, root, "base_dir", doc->task.place.base_dir);
     sinter__doc_put_string(&writer, root, "status", sinter__report_status(outcome->error));
@@ -304,11 +304,7 @@ load_result(const sinter__doc_object *root, const sinter__doc_table *table, sint
     SINTER__CHECK(sinter__doc_check(root, &kind, err));
     SINTER__CHECK(
         sinter__doc_string(root, "task_id", SINTER__DOC_NEEDED, &doc->place.task_id, err));
-    SINTER__CHECK(sinter__doc_member(root, "range", SINTER__DOC_OPTIONAL, &member, err));
-    if (member != NULL) {
-        return sinter__doc_fail(root, SINTER_E_UNSUPPORTED, "range",
-                                "results of a part of the keys can't be committed", err);
-    }
+    SINTER__CHECK(sinter__range_doc_parse(root, &doc->place.range, err));
     SINTER__CHECK(sinter__doc_enum(root, "status", statuses, &status, err));
     if (status != 0) {
         return sinter__doc_fail(root, SINTER_E_INVALID, "status",

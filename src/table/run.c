@@ -209,6 +209,10 @@ run_keyed(task_run *run, sinter_error *err)
     }
     task.external_dirs = external->dirs;
     task.external_dir_count = external->count;
+    task.has_begin_key = given->place.range.has_begin;
+    task.has_end_key = given->place.range.has_end;
+    task.begin_key = given->place.range.begin;
+    task.end_key = given->place.range.end;
     return sinter_compact_task_run(run->env, &task, &run->result, err);
 }
 

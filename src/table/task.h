@@ -28,10 +28,20 @@ typedef struct sinter__file_vector {
     sinter__vector_range range;
 } sinter__file_vector;
 
+/** Keys of a part of a unit. Zeroed: all. */
+typedef struct sinter__key_range {
+    bool has_begin;
+    bool has_end;
+    sinter_bytes begin; /* encoded, inclusive */
+    sinter_bytes end;   /* encoded, exclusive */
+} sinter__key_range;
+
 /** Which table, bucket and commit: what task and result share. */
 typedef struct sinter__task_place {
-    const char *task_id;
+    const char *task_id; /* of a unit, whatever its parts are */
+    sinter__key_range range;
     const char *base_dir;
+    const char *branch; /* NULL: main */
     int64_t schema_id;
     int64_t snapshot_id;
     sinter_bytes partition; /* a row with its arity in front */
@@ -107,6 +117,15 @@ sinter__place_doc_put(sinter__doc_writer *writer, json_t *root, const sinter__do
 /** Read it, without the task's id and base directory. */
 sinter_status
 sinter__place_doc_parse(const sinter__doc_object *root, sinter__task_place *out, sinter_error *err);
+
+/** Put `range`: null where it is everything. */
+void
+sinter__range_doc_put(sinter__doc_writer *writer, json_t *root, const sinter__doc_table *table,
+                      const sinter__key_range *range);
+
+/** Read it. @return SINTER_OK, SINTER_E_INVALID (no hex, or it ends before it begins) */
+sinter_status
+sinter__range_doc_parse(const sinter__doc_object *root, sinter__key_range *out, sinter_error *err);
 
 /** Append a task's document, without the end of its line. `schemas` are the contents of schema
  *  files, the newest first. */

@@ -132,9 +132,55 @@ sinter__place_doc_put(sinter__doc_writer *writer, json_t *root, const sinter__do
     sinter__doc_put_hex(writer, member, "partition_bytes", place->partition, table->env);
     sinter__doc_put_integer(writer, member, "bucket", place->bucket);
     sinter__doc_put_integer(writer, member, "total_buckets", place->total_buckets);
+    if (place->branch != NULL) {
+        sinter__doc_put_string(writer, member, "branch", place->branch);
+    }
     member = sinter__doc_put_object(writer, root, "commit");
     sinter__doc_put_string(writer, member, "user", place->user);
     sinter__doc_put_integer(writer, member, "identifier", place->identifier);
+}
+
+void
+sinter__range_doc_put(sinter__doc_writer *writer, json_t *root, const sinter__doc_table *table,
+                      const sinter__key_range *range)
+{
+    const sinter_key_codec *codec = table->columns->key_codec;
+    json_t *object = NULL;
+
+    if (!range->has_begin && !range->has_end) {
+        sinter__doc_put_null(writer, root, "range");
+        return;
+    }
+    object = sinter__doc_put_object(writer, root, "range");
+    if (range->has_begin) {
+        sinter__doc_put_key(writer, object, "begin_key", range->begin, codec, table->env);
+    } else {
+        sinter__doc_put_null(writer, object, "begin_key");
+    }
+    if (range->has_end) {
+        sinter__doc_put_key(writer, object, "end_key", range->end, codec, table->env);
+    } else {
+        sinter__doc_put_null(writer, object, "end_key");
+    }
+}
+
+sinter_status
+sinter__range_doc_parse(const sinter__doc_object *root, sinter__key_range *out, sinter_error *err)
+{
+    sinter__doc_object object;
+
+    *out = (sinter__key_range){.has_begin = false};
+    SINTER__CHECK(sinter__doc_child(root, "range", SINTER__DOC_OPTIONAL, &object, err));
+    if (object.json == NULL) {
+        return SINTER_OK;
+    }
+    SINTER__CHECK(sinter__doc_hex(&object, "begin_key", &out->has_begin, &out->begin, err));
+    SINTER__CHECK(sinter__doc_hex(&object, "end_key", &out->has_end, &out->end, err));
+    if (out->has_begin && out->has_end && sinter__key_compare(out->begin, out->end) >= 0) {
+        return sinter__doc_fail(&object, SINTER_E_INVALID, "end_key",
+                                "a range ends behind its begin", err);
+    }
+    return SINTER_OK;
 }
 
 static sinter_status
@@ -169,6 +215,7 @@ sinter__place_doc_parse(const sinter__doc_object *root, sinter__task_place *out,
     out->bucket = (int32_t)number;
     SINTER__CHECK(parse_needed(&member, "total_buckets", buckets, &number, err));
     out->total_buckets = (int32_t)number;
+    SINTER__CHECK(sinter__doc_string(&member, "branch", SINTER__DOC_OPTIONAL, &out->branch, err));
     SINTER__CHECK(sinter__doc_child(root, "commit", SINTER__DOC_NEEDED, &member, err));
     SINTER__CHECK(sinter__doc_string(&member, "user", SINTER__DOC_NEEDED, &out->user, err));
     return parse_needed(&member, "identifier", SINTER__DOC_ANY_INTEGER, &out->identifier, err);
@@ -341,7 +388,7 @@ sinter__task_doc_print(const sinter__doc_table *table, const sinter__table_task 
     } else {
         sinter__doc_put_null(&writer, root, "now_ms");
     }
-    sinter__doc_put_null(&writer, root, "range");
+    sinter__range_doc_put(&writer, root, table, &task->place.range);
     put_options(&writer, root, task);
     st = put_files(&writer, root, table, task, err);
     put_reason(&writer, root, task);
@@ -373,6 +420,8 @@ static const char *const known_names[] = {"format",
                                           "target_file_bytes",
                                           "output",
                                           "merge",
+                                          "now_ms",
+                                          "range",
                                           "options",
                                           "files",
                                           "deletion_vector",
@@ -382,18 +431,6 @@ static const char *const known_names[] = {"format",
                                           NULL};
 
 static const sinter__doc_kind kind = {"sinter.task", 1, known_names};
-
-/* Refuse what asks for work that isn't known here: a part of the keys, a clock. */
-static sinter_status
-refuse_member(const sinter__doc_object *root, const char *name, sinter_error *err)
-{
-    const json_t *member = NULL;
-
-    SINTER__CHECK(sinter__doc_member(root, name, SINTER__DOC_OPTIONAL, &member, err));
-    return member == NULL ? SINTER_OK
-                          : sinter__doc_fail(root, SINTER_E_UNSUPPORTED, name,
-                                             "tasks with it can't be run", err);
-}
 
 static sinter_status
 add_schema(sinter_table *table, const json_t *json, const sinter__doc_object *root,
@@ -554,7 +591,7 @@ load_task(const sinter_env *env, const sinter__doc_object *root, const char *bas
     int type = -1;
 
     SINTER__CHECK(sinter__doc_check(root, &kind, err));
-    SINTER__CHECK(refuse_member(root, "range", err));
+    SINTER__CHECK(sinter__range_doc_parse(root, &task->place.range, err));
     SINTER__CHECK(sinter__doc_integer(root, "now_ms", times, &task->has_now, &task->now_ms, err));
     SINTER__CHECK(
         sinter__doc_string(root, "task_id", SINTER__DOC_NEEDED, &task->place.task_id, err));
@@ -566,6 +603,11 @@ load_task(const sinter_env *env, const sinter__doc_object *root, const char *bas
         return sinter__doc_fail(root, SINTER_E_INVALID, NULL, "member \"type\" is missing", err);
     }
     task->type = (sinter__task_type)type;
+    if (task->type != SINTER__TASK_COMPACT &&
+        (task->place.range.has_begin || task->place.range.has_end)) {
+        return sinter__doc_fail(root, SINTER_E_INVALID, "range",
+                                "only tasks of type \"compact\" have a part of the keys", err);
+    }
     SINTER__CHECK(sinter__place_doc_parse(root, &task->place, err));
     SINTER__CHECK(make_table(env, task->place.base_dir, &doc->table, err));
     SINTER__CHECK(load_schemas(root, doc->table, err));

@@ -56,6 +56,54 @@ same "$(json 'd["was_done"]' <<<"$out")" true
 same "$(snapshots b)" $((count + 1))
 same "$(rows b)" "$all"
 
+# a bucket in parts by key range, each run by itself; their results are one snapshot or none
+copy d
+"$SINTER" plan d/t --full --bucket 0 --max-task-size 1kb >parts.jsonl
+same "$(json 'len(set(t["task_id"] for t in all)), len(all) > 2, all[0]["range"]["begin_key"]' \
+    <parts.jsonl)" '[1, true, null]'
+s 2 plan d/t --max-task-size 0
+split -l 1 parts.jsonl part.
+for part in part.*; do
+    "$SINTER" run "$part" >>parts-done.jsonl
+done
+before=$(state d)
+head -n -1 parts-done.jsonl >parts-some.jsonl
+s 2 commit d/t parts-some.jsonl
+has "$err" "lack the part that begins with key"
+one_line
+same "$(state d)" "$before"
+s 0 commit d/t parts-done.jsonl
+same "$(rows d)" "$all"
+s 0 verify d/t
+
+# a branch, which has its own snapshots and shares everything else
+copy f
+mkdir -p f/t/branch/branch-b
+cp -r f/t/schema f/t/snapshot f/t/branch/branch-b
+s 0 plan f/t --full --branch b
+"$SINTER" run - <<<"$out" >branch.jsonl
+s 2 commit f/t branch.jsonl
+has "$err" "of branch b, not of main"
+one_line
+s 0 commit f/t branch.jsonl --branch b
+same "$(rows f)" "$all"
+same "$("$SINTER" scan f/t --branch b --json | sort)" "$all"
+same "$(snapshots f)" "$count"
+s 8 compact f/t --full --branch b
+s 0 compact f/t --full
+same "$("$SINTER" scan f/t --branch b --json | sort)" "$all"
+same "$(snapshots f)" $((count + 1))
+s 4 compact f/t --full --branch c
+has "$err" "branch"
+
+# options of tables without key, for one run
+cp -r "$source_dir/tests/data/tables/oracle/append_small_avro.db" small
+chmod -R u+w small
+s 8 compact small/t -o compaction.min.file-num=20
+s 2 compact small/t -o compaction.min.file-num=0
+has "$err" "compaction.min.file-num"
+s 0 compact small/t --compaction.min.file-num 3
+
 # a task may run twice; the second result is not used, and its files go
 copy c
 "$SINTER" plan c/t --full --bucket 0 >task.jsonl

@@ -387,7 +387,7 @@ Test(compact_options, each_option_describes_itself_and_its_default_is_what_init_
         cr_expect_eq(memcmp(&options, &defaults, sizeof options), 0, "%s", info.key);
         count++;
     }
-    cr_expect_eq(count, 44);
+    cr_expect_eq(count, 48);
 }
 
 Test(compact_options, structs_of_other_versions_are_read)

@@ -102,9 +102,9 @@ Test(table_compact_options, keys_of_the_core_and_of_append_tables_are_taken)
                       "\"compaction.delete-ratio-threshold\":\"0.5\"",
                       &compaction, NULL),
                  SINTER_OK);
-    cr_expect_eq(compaction.append.file_num_min, 3);
-    cr_expect_eq(compaction.append.open_file_cost, 1 << 20);
-    cr_expect_eq(compaction.append.delete_ratio, 0.5);
+    cr_expect_eq(compaction.core.append_file_num_min, 3);
+    cr_expect_eq(compaction.core.append_open_file_cost, 1 << 20);
+    cr_expect_eq(compaction.core.append_delete_ratio, 0.5);
 }
 
 Test(table_compact_options, the_target_size_depends_on_the_key)

@@ -194,6 +194,49 @@ static const char *const formats[] = {"avro",
 #endif
                                       NULL};
 
+/* Rows of a file that ends at so many bytes, of copies of the bed's. */
+static uint64_t
+rows_until(const bed *b, uint64_t stop_bytes)
+{
+    const sinter_write_options options = {.struct_size = (uint32_t)sizeof options, .level = 5};
+    sinter__bucket_output *output = open_output(b, &b->place.env, 0);
+    sinter_writer *writer = NULL;
+    size_t taken = 1;
+    uint32_t part = 0;
+    uint64_t rows = 0;
+
+    cr_assert_not_null(output);
+    cr_assert_eq(sinter__bucket_output_open(output, &b->place.env, "f", &options, &writer, NULL),
+                 SINTER_OK);
+    while (taken == 1 && rows < 100000) {
+        cr_assert_eq(writer->ops->append(writer, &b->range, 1, stop_bytes, &taken, &part, NULL),
+                     SINTER_OK);
+        rows += taken * ROWS + part;
+    }
+    writer->ops->close(writer);
+    sinter__bucket_output_destroy(output);
+    return rows;
+}
+
+/* As Paimon's do (spec/compaction.md 15.1): it looks after each thousand rows, in ORC after each
+ * 1024, and in Parquet counts values as they are until their page is full. */
+Test(table_data_writer, files_end_at_rows_where_their_size_is_looked_at)
+{
+    for (size_t f = 0; formats[f] != NULL; f++) {
+        const bool is_orc = strcmp(formats[f], "orc") == 0;
+        bed b;
+
+        open_bed(&b, formats[f], "\"k\"");
+        cr_expect_eq(rows_until(&b, 1), is_orc ? 1024 : 1000, "%s", formats[f]);
+        if (strcmp(formats[f], "avro") != 0) {
+            cr_expect_eq(rows_until(&b, 20 << 10), is_orc ? 1024 : 1000, "%s", formats[f]);
+            cr_expect_eq(rows_until(&b, 200 << 10) % (is_orc ? 1024 : 1000), 0);
+            cr_expect_gt(rows_until(&b, 200 << 10), is_orc ? 1024 : 1000, "%s", formats[f]);
+        }
+        close_bed(&b);
+    }
+}
+
 Test(table_data_writer, rows_come_back_and_the_numbers_are_theirs)
 {
     for (size_t f = 0; formats[f] != NULL; f++) {

@@ -68,12 +68,20 @@ make_table(const sinter_env *env, const char *json)
     sinter_schema_destroy(schema);
 }
 
+/* `branch` NULL: main. */
+static sinter_status
+open_branch(const sinter_env *env, const char *branch, sinter_table **out, sinter_error *err)
+{
+    const sinter_table_config config = {
+        .struct_size = (uint32_t)sizeof config, .path = "t", .branch = branch};
+
+    return sinter_table_open(env, &config, out, err);
+}
+
 static sinter_status
 open_table(const sinter_env *env, sinter_table **out, sinter_error *err)
 {
-    const sinter_table_config config = {.struct_size = (uint32_t)sizeof config, .path = "t"};
-
-    return sinter_table_open(env, &config, out, err);
+    return open_branch(env, NULL, out, err);
 }
 
 /* Rows (k, p, v) with a kind of one letter, "+1,7,a -2,7,b", as a commit; a p below 0 is null. */
@@ -114,7 +122,7 @@ write_rows(const sinter_env *env, const char *rows)
 
 /* The rows in the order of a scan, "1,7,a 2,7,b". Release with free(). */
 static char *
-scan_rows(const sinter_env *env)
+scan_rows(const sinter_env *env, const char *branch)
 {
     sinter_table_scan *scan = NULL;
     sinter_table *table = NULL;
@@ -124,7 +132,7 @@ scan_rows(const sinter_env *env)
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st = SINTER_OK;
 
-    cr_assert_eq(open_table(env, &table, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(open_branch(env, branch, &table, &err), SINTER_OK, "%s", err.text);
     cr_assert_eq(sinter_table_scan_open(table, NULL, &scan, &err), SINTER_OK, "%s", err.text);
     while ((st = sinter_table_scan_next(scan, &values, &err)) == SINTER_OK) {
         size += (size_t)snprintf(
@@ -139,24 +147,36 @@ scan_rows(const sinter_env *env)
 }
 
 static void
-expect_rows(const sinter_env *env, const char *expected)
+expect_branch_rows(const sinter_env *env, const char *branch, const char *expected)
 {
-    char *rows = scan_rows(env);
+    char *rows = scan_rows(env, branch);
 
     cr_expect_str_eq(rows, expected);
     free(rows);
 }
 
+static void
+expect_rows(const sinter_env *env, const char *expected)
+{
+    expect_branch_rows(env, NULL, expected);
+}
+
 static int64_t
-latest(const sinter_env *env)
+latest_of(const sinter_env *env, const char *branch)
 {
     sinter_table *table = NULL;
     int64_t id = 0;
 
-    cr_assert_eq(open_table(env, &table, NULL), SINTER_OK);
+    cr_assert_eq(open_branch(env, branch, &table, NULL), SINTER_OK);
     cr_assert_eq(sinter_table_latest_id(table, &id, NULL), SINTER_OK);
     sinter_table_close(table);
     return id;
+}
+
+static int64_t
+latest(const sinter_env *env)
+{
+    return latest_of(env, NULL);
 }
 
 /* Data files in the directory of partition 7's bucket. */
@@ -380,6 +400,155 @@ Test(table_table_compact, what_was_committed_is_not_committed_twice)
     expect_rows(&p.env, "1,7,a 2,7,bb 9,7,z 1,8,x 2,8,y");
     results_fini(&r);
     sinter_table_close(table);
+    place_fini(&p);
+}
+
+/* Files whose keys lie apart and overlap, one of which reaches into everything. */
+static void
+make_cut(place *p)
+{
+    place_init(p, NULL);
+    make_table(&p->env, KEYED);
+    write_rows(&p->env, "+1,7,a +2,7,b +3,7,c");
+    write_rows(&p->env, "+4,7,d +5,7,e +6,7,f");
+    write_rows(&p->env, "+7,7,g +8,7,h +9,7,i");
+    write_rows(&p->env, "+1,7,aa -5,7,e +9,7,ii");
+}
+
+Test(table_table_compact, a_unit_that_is_cut_is_committed_whole_or_not_at_all)
+{
+    static const char rows[] = "1,7,aa 2,7,b 3,7,c 4,7,d 6,7,f 7,7,g 8,7,h 9,7,ii";
+    sinter_table_plan_options options = everything;
+    sinter_table_commit_info info = {.struct_size = (uint32_t)sizeof info};
+    sinter_table_result some[RESULTS_MAX];
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_table *table = NULL;
+    results r;
+    place p;
+
+    make_cut(&p);
+    options.task_bytes_max = 1;
+    cr_assert_eq(open_table(&p.env, &table, NULL), SINTER_OK);
+    cr_assert_eq(run_all(table, &p.env, &options, &r, &err), SINTER_OK, "%s", err.text);
+    cr_assert_gt(r.count, 2);
+    for (size_t missing = 0; missing < r.count; missing++) {
+        size_t count = 0;
+
+        for (size_t i = 0; i < r.count; i++) {
+            some[count] = r.items[i];
+            count += i == missing ? 0 : 1;
+        }
+        cr_expect_eq(sinter_table_commit_results(table, some, count, NULL, &info, &err),
+                     SINTER_E_INVALID);
+        cr_expect_not_null(strstr(err.text, "lack the part"), "%s", err.text);
+        cr_expect_eq(latest(&p.env), 4);
+    }
+    /* In any order, and one twice. */
+    for (size_t i = 0; i < r.count; i++) {
+        some[i] = r.items[r.count - 1 - i];
+    }
+    some[r.count] = r.items[0];
+    cr_assert_eq(sinter_table_commit_results(table, some, r.count + 1, NULL, &info, &err),
+                 SINTER_OK, "%s", err.text);
+    cr_expect_eq(info.duplicates, 1);
+    cr_expect_eq(info.files_before, 4, "a file of several parts is retired once");
+    cr_expect_eq(info.files_after, r.count);
+    cr_expect_eq(latest(&p.env), 5);
+    expect_rows(&p.env, rows);
+    cr_assert_eq(sinter_table_commit_results(table, r.items, r.count, NULL, &info, &err),
+                 SINTER_OK);
+    cr_expect(info.was_done);
+    cr_expect_eq(latest(&p.env), 5);
+    results_fini(&r);
+    sinter_table_close(table);
+    place_fini(&p);
+}
+
+Test(table_table_compact, parts_that_overlap_are_refused)
+{
+    sinter_table_plan_options options = everything;
+    sinter_table_commit_info info = {.struct_size = (uint32_t)sizeof info};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_table *table = NULL;
+    char *text = NULL;
+    char *range = NULL;
+    results r;
+    place p;
+
+    make_cut(&p);
+    options.task_bytes_max = 1;
+    cr_assert_eq(open_table(&p.env, &table, NULL), SINTER_OK);
+    cr_assert_eq(run_all(table, &p.env, &options, &r, &err), SINTER_OK, "%s", err.text);
+    /* A result of the same task for all keys, beside those of its parts. */
+    text = calloc(1, r.items[0].document.size + 1);
+    memcpy(text, r.items[0].document.data, r.items[0].document.size);
+    range = strstr(text, "\"range\":{");
+    cr_assert_not_null(range);
+    while (*range != '}') {
+        *range++ = ' ';
+    }
+    *range = ' ';
+    memcpy(strstr(text, "  "), "\"range\":null", 12);
+    r.items[r.count++].document = (sinter_bytes){(const uint8_t *)text, strlen(text)};
+    sinter_text_init(&p.env, &r.documents[r.count - 1]);
+    cr_expect_eq(sinter_table_commit_results(table, r.items, r.count, NULL, &info, &err),
+                 SINTER_E_INVALID);
+    cr_expect_not_null(strstr(err.text, "overlap"), "%s", err.text);
+    cr_expect_eq(latest(&p.env), 4);
+    free(text);
+    results_fini(&r);
+    sinter_table_close(table);
+    place_fini(&p);
+}
+
+static void
+copy_file(place *p, const char *from, const char *to)
+{
+    static char text[1 << 16];
+    sinter_io_file *file = NULL;
+    sinter_io_range range = {.data = text};
+    uint64_t size = 0;
+
+    cr_assert_eq(p->memory->ops->open(p->memory, from, 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->size(file, &size, NULL), SINTER_OK);
+    cr_assert_lt(size, sizeof text);
+    range.size = (size_t)size;
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    text[size] = '\0';
+    place_write(p, to, text);
+}
+
+Test(table_table_compact, a_branch_is_compacted_by_itself)
+{
+    sinter_table_commit_info info = {.struct_size = (uint32_t)sizeof info};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_table *branch = NULL;
+    sinter_table *table = NULL;
+    results r;
+    place p;
+
+    /* As a branch is made of a tag (table-layout.md 1.4). */
+    make_keyed(&p, NULL);
+    copy_file(&p, "t/schema/schema-0", "t/branch/branch-b/schema/schema-0");
+    copy_file(&p, "t/snapshot/snapshot-2", "t/branch/branch-b/snapshot/snapshot-2");
+    write_rows(&p.env, "+9,7,z");
+    cr_assert_eq(open_branch(&p.env, "b", &branch, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(open_table(&p.env, &table, NULL), SINTER_OK);
+    cr_assert_eq(run_all(branch, &p.env, &everything, &r, &err), SINTER_OK, "%s", err.text);
+    cr_assert_gt(r.count, 0);
+    cr_expect_eq(sinter_table_commit_results(table, r.items, r.count, NULL, &info, &err),
+                 SINTER_E_INVALID, "main has the same files");
+    cr_expect_not_null(strstr(err.text, "branch b"), "%s", err.text);
+    cr_assert_eq(sinter_table_commit_results(branch, r.items, r.count, NULL, &info, &err),
+                 SINTER_OK, "%s", err.text);
+    cr_expect_eq(latest_of(&p.env, "b"), 3);
+    cr_expect_eq(latest(&p.env), 3);
+    expect_branch_rows(&p.env, "b", "1,7,a 2,7,bb 1,8,x 2,8,y");
+    expect_rows(&p.env, "1,7,a 2,7,bb 9,7,z 1,8,x 2,8,y");
+    results_fini(&r);
+    sinter_table_close(table);
+    sinter_table_close(branch);
     place_fini(&p);
 }
 
