@@ -12,15 +12,15 @@ limits_of(const sinter__planner *self)
 {
     const sinter_compact_options *core = &self->compaction.core;
 
-    return (sinter__append_limits){
-        .target_bytes = core->target_file_bytes,
-        .small_bytes = sinter_compact_small_file_bytes(core),
-        .open_file_cost = core->append_open_file_cost,
-        .file_num_min = core->append_file_num_min,
-        .file_num_limit = core->append_file_num_max,
-        .delete_ratio = core->append_delete_ratio,
-        /* The option may be off while there still are some. */
-        .has_vectors = self->compaction.table.deletion_vectors || self->vector_count > 0};
+    return (sinter__append_limits){.target_bytes = core->target_file_bytes,
+                                   .small_bytes = sinter_compact_small_file_bytes(core),
+                                   .open_file_cost = core->append_open_file_cost,
+                                   .file_num_min = core->append_file_num_min,
+                                   .file_num_limit = core->append_file_num_max,
+                                   .delete_ratio = core->append_delete_ratio,
+                                   /* The option may be off while there still are some. */
+                                   .has_vectors = self->compaction.table.deletion_vectors ||
+                                                  self->vector_count > 0};
 }
 
 static sinter__append_file
