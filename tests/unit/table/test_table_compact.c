@@ -488,7 +488,10 @@ Test(table_table_compact, parts_that_overlap_are_refused)
         *range++ = ' ';
     }
     *range = ' ';
-    memcpy(strstr(text, "  "), "\"range\":null", 12);
+    range = strstr(text, "  ");
+    for (const char *from = "\"range\":null"; *from != '\0'; from++) {
+        *range++ = *from;
+    }
     r.items[r.count++].document = (sinter_bytes){(const uint8_t *)text, strlen(text)};
     sinter_text_init(&p.env, &r.documents[r.count - 1]);
     cr_expect_eq(sinter_table_commit_results(table, r.items, r.count, NULL, &info, &err),
