@@ -434,6 +434,7 @@ writer_bytes(void *ctx, const sinter_write_options *options, const sinter_footpr
         bytes = 3 * (rows < GATHER_BYTES ? rows : GATHER_BYTES);
         break;
     case SINTER__FILE_AVRO:
+    case SINTER__FILE_SST:
     default:
         bytes = AVRO_WRITER_BYTES;
         break;
@@ -480,7 +481,8 @@ begin_writing(sinter__bucket_source *self, sinter_error *err)
     if (!can_keep_rows(self)) {
         return SINTER_OK;
     }
-    self->keeps_columns = form_of(self)->kind != SINTER__FILE_AVRO;
+    self->keeps_columns =
+        form_of(self)->kind == SINTER__FILE_PARQUET || form_of(self)->kind == SINTER__FILE_ORC;
     for (size_t i = 0; form_of(self)->kind == SINTER__FILE_AVRO && i < self->count; i++) {
         if (may_stay(self, &self->inputs[i])) {
             self->inputs[i].written_as = self->request.write;

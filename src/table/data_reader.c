@@ -325,6 +325,11 @@ open_source(data_reader *reader, const sinter__row_request *request, sinter_erro
                    ? sinter__columnar_source_measure(reader->env, request, reader->measured, err)
                    : sinter__columnar_source_open(reader->env, request, &reader->source, err);
     }
+    if (strcmp(extension, "sst") == 0) {
+        return reader->measured != NULL
+                   ? sinter__sst_source_measure(reader->env, request, reader->measured, err)
+                   : sinter__sst_source_open(reader->env, request, &reader->source, err);
+    }
     return SINTER__ERR_AT(err, SINTER_E_UNSUPPORTED, request->path, -1,
                           "data files of format \"%.20s\" can't be read", extension);
 }

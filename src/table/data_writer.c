@@ -522,7 +522,8 @@ make_collector(data_writer *self, const sinter__file_form *form, sinter_error *e
     static const sinter__stats_source sources[] = {[SINTER__FILE_AVRO] = SINTER__STATS_OF_AVRO,
                                                    [SINTER__FILE_PARQUET] =
                                                        SINTER__STATS_OF_PARQUET,
-                                                   [SINTER__FILE_ORC] = SINTER__STATS_OF_ORC};
+                                                   [SINTER__FILE_ORC] = SINTER__STATS_OF_ORC,
+                                                   [SINTER__FILE_SST] = SINTER__STATS_OF_AVRO};
     const sinter__write_plan *plan = self->plan;
     sinter__stats_column *columns = NULL;
     sinter_status st = SINTER_OK;
@@ -551,18 +552,23 @@ open_parts(data_writer *self, sinter_error *err)
                                        .fields = plan->fields,
                                        .count = plan->field_count,
                                        .form = sinter__write_plan_form(plan, self->output.level),
-                                       .io_flags = self->output.direct ? SINTER_IO_DIRECT : 0};
+                                       .io_flags = self->output.direct ? SINTER_IO_DIRECT : 0,
+                                       .level = self->output.level,
+                                       .plan = plan};
 
     SINTER__CHECK(SINTER__NEW(self->env, self->values, plan->field_count, err));
     SINTER__CHECK(make_collector(self, output.form, err));
     self->look_rows = output.form->kind == SINTER__FILE_ORC ? LOOK_ROWS_ORC : LOOK_ROWS;
     self->page_bytes = output.form->page_bytes > 0 ? output.form->page_bytes : PAGE_BYTES;
-    if (output.form->kind != SINTER__FILE_AVRO) {
+    if (output.form->kind == SINTER__FILE_PARQUET || output.form->kind == SINTER__FILE_ORC) {
         SINTER__CHECK(SINTER__NEW(self->env, self->raw_bytes, plan->field_count, err));
     }
     if (plan->indexes.count > 0) {
         SINTER__CHECK(sinter__file_index_writer_open(
             self->env, &plan->indexes, plan->fields + plan->system_count, &self->indexes, err));
+    }
+    if (output.form->kind == SINTER__FILE_SST) {
+        return sinter__sst_sink_open(self->env, &output, &self->sink, err);
     }
     return output.form->kind == SINTER__FILE_AVRO
                ? sinter__avro_sink_open(self->env, &output, &self->sink, err)

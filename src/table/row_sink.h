@@ -35,6 +35,8 @@ typedef struct sinter__row_output {
     size_t count;
     const sinter__file_form *form;
     uint32_t io_flags; /* SINTER_IO_* */
+    int32_t level;
+    const sinter__write_plan *plan; /* whose fields these are; as long as the sink */
 } sinter__row_output;
 
 /**
@@ -53,5 +55,10 @@ sinter__avro_sink_open(const sinter_env *env, const sinter__row_output *output,
 sinter_status
 sinter__columnar_sink_open(const sinter_env *env, const sinter__row_output *output,
                            sinter__row_sink **out, sinter_error *err);
+
+/** Begin a file of sinter's own format. @return as above */
+sinter_status
+sinter__sst_sink_open(const sinter_env *env, const sinter__row_output *output,
+                      sinter__row_sink **out, sinter_error *err);
 
 #endif

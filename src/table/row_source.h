@@ -71,4 +71,14 @@ sinter_status
 sinter__columnar_source_measure(const sinter_env *env, const sinter__row_request *request,
                                 sinter_footprint *out, sinter_error *err);
 
+/** Open a file of sinter's own format. @return as above */
+sinter_status
+sinter__sst_source_open(const sinter_env *env, const sinter__row_request *request,
+                        sinter__row_source **out, sinter_error *err);
+
+/** What reading it takes. @param out  as above @return as of opening */
+sinter_status
+sinter__sst_source_measure(const sinter_env *env, const sinter__row_request *request,
+                           sinter_footprint *out, sinter_error *err);
+
 #endif

@@ -151,7 +151,7 @@ check_ids(const sinter_env *env, const sinter_schema *schema, sinter_error *err)
 static sinter_status
 find_format(const char *key, sinter_bytes name, sinter__data_format *out, sinter_error *err)
 {
-    static const char *const names[] = {"parquet", "avro", "orc"};
+    static const char *const names[] = {"parquet", "avro", "orc", "sst"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         size_t at = 0;
@@ -165,7 +165,7 @@ find_format(const char *key, sinter_bytes name, sinter__data_format *out, sinter
         }
     }
     return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
-                       "option %s: no format \"%.*s\"; there are avro, parquet and orc", key,
+                       "option %s: no format \"%.*s\"; there are avro, parquet, orc and sst", key,
                        (int)(name.size < 40 ? name.size : 40), (const char *)name.data);
 }
 
@@ -201,7 +201,7 @@ refused_type(const sinter_type *type, sinter__data_format format)
 static sinter_status
 check_types(const sinter_schema *schema, sinter__data_format format, sinter_error *err)
 {
-    static const char *const names[] = {"Parquet", "Avro", "ORC"};
+    static const char *const names[] = {"Parquet", "Avro", "ORC", "sst"};
     char text[SINTER_TYPE_TEXT_MAX];
 
     for (size_t i = 0; i < sinter_row_type_count(schema->row_type); i++) {

@@ -10,7 +10,8 @@
 typedef enum sinter__data_format {
     SINTER__FORMAT_PARQUET,
     SINTER__FORMAT_AVRO,
-    SINTER__FORMAT_ORC
+    SINTER__FORMAT_ORC,
+    SINTER__FORMAT_SST
 } sinter__data_format;
 
 /** Take the next of names that are parted by commas, without the blanks around it.

@@ -97,6 +97,9 @@ static const codec_word orc_codecs[] = {
     {"lz4", SINTER__COLUMNAR_LZ4},   {"zlib", SINTER__COLUMNAR_GZIP},
     {"none", SINTER__COLUMNAR_NONE}, {NULL, 0}};
 
+static const codec_word sst_codecs[] = {
+    {"zstd", SINTER_CODEC_ZSTD}, {"lz4", SINTER_CODEC_LZ4}, {"none", SINTER_CODEC_NONE}, {NULL, 0}};
+
 /** What options say of the files of a format. */
 typedef struct kind_words {
     const char *name;
@@ -133,7 +136,13 @@ static const kind_words kinds[] = {
                           .level_key = "orc.compression.zstd.level",
                           .prefix = "orc.",
                           .keys = {"orc.compress", "orc.compression.zstd.level", "orc.stripe.size",
-                                   "orc.timestamp-ltz.legacy.type", "orc.write.batch-size"}}};
+                                   "orc.timestamp-ltz.legacy.type", "orc.write.batch-size"}},
+    [SINTER__FILE_SST] = {.name = "sst",
+                          .codecs = sst_codecs,
+                          .zstd = SINTER_CODEC_ZSTD,
+                          .codec_key = "sst.codec",
+                          .prefix = "sst.",
+                          .keys = {"sst.codec"}}};
 
 static sinter_status
 find_kind(const char *key, const char *value, sinter__file_kind *out, sinter_error *err)

@@ -16,18 +16,19 @@
 typedef enum sinter__file_kind {
     SINTER__FILE_AVRO = 0,
     SINTER__FILE_PARQUET = 1,
-    SINTER__FILE_ORC = 2
+    SINTER__FILE_ORC = 2,
+    SINTER__FILE_SST = 3
 } sinter__file_kind;
 
 /** How the files of a level are written. */
 typedef struct sinter__file_form {
     sinter__file_kind kind;
-    int32_t codec;         /* of Avro: sinter__avro_codec, else sinter__columnar_codec */
+    int32_t codec;         /* sinter__avro_codec, sinter__columnar_codec or sinter_codec */
     int32_t codec_level;   /* zstd; 0: the codec's own */
     uint64_t group_bytes;  /* row groups of Parquet, stripes of ORC; 0: the format's own */
     uint32_t page_bytes;   /* of Parquet; 0: the format's own */
     bool no_dictionary;    /* of Parquet */
-    const char *name;      /* "avro", "parquet", "orc" */
+    const char *name;      /* "avro", "parquet", "orc", "sst" */
     const char *extension; /* ".avro", ".zstd.parquet" */
 } sinter__file_form;
 

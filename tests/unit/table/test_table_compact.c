@@ -84,7 +84,7 @@ open_table(const sinter_env *env, sinter_table **out, sinter_error *err)
     return open_branch(env, NULL, out, err);
 }
 
-/* Rows (k, p, v) with a kind of one letter, "+1,7,a -2,7,b", as a commit; a p below 0 is null. */
+/* Rows (k, p, v) with a kind, "+1,7,a -2,7,b", as a commit; a p below 0 is null. */
 static void
 write_rows(const sinter_env *env, const char *rows)
 {
@@ -717,6 +717,32 @@ Test(table_table_compact, results_go_to_external_directories)
     }
 }
 
+Test(table_table_compact, files_of_the_own_format_hold_the_same_rows)
+{
+    static const char *const schemas[] = {
+        "{" FIELDS
+        ",\"primaryKeys\":[\"k\"],\"options\":{\"file.format\":\"sst\",\"bucket\":\"1\"}}",
+        "{" FIELDS ",\"options\":{\"file.format\":\"sst\",\"bucket\":\"1\",\"bucket-key\":\"k\","
+        "\"compaction.min.file-num\":\"2\"}}"};
+    static const char *const rows[] = {"1,-1,a 3,7,c 4,8,dd", "4,7,d 1,-1,a 3,7,c 4,8,dd"};
+
+    for (size_t i = 0; i < 2; i++) {
+        sinter_table_commit_info info;
+        sinter_error err = SINTER_ERROR_INIT;
+        place p;
+
+        place_init(&p, NULL);
+        make_table(&p.env, schemas[i]);
+        write_rows(&p.env, "+4,7,d +1,-1,a");
+        write_rows(&p.env, i == 0 ? "+3,7,c +2,7,b" : "+3,7,c");
+        write_rows(&p.env, i == 0 ? "+4,8,dd -2,7,b" : "+4,8,dd");
+        cr_assert_eq(compact(&p.env, &everything, &info, &err), SINTER_OK, "%s", err.text);
+        cr_expect_eq(info.files_after, 1);
+        expect_rows(&p.env, rows[i]);
+        place_fini(&p);
+    }
+}
+
 /* A clock that stands still. */
 static int64_t now_ms;
 
@@ -753,26 +779,6 @@ Test(table_table_compact, f27_old_rows_go_and_rows_without_a_time_stay)
     cr_expect_eq(info.files_before, 1, "the file at the top is rewritten for its statistics");
     expect_rows(&p.env, "1,100,a 3,-1,c");
     place_fini(&p);
-}
-
-Test(table_table_compact, f27_a_time_field_that_is_none_is_refused_by_name)
-{
-    static const char *const schemas[] = {EXPIRING("\"sequence.field\":\"p\""),
-                                          EXPIRING("\"record-level.time-field\":\"v\""),
-                                          EXPIRING("\"record-level.time-field\":\"x\"")};
-
-    for (size_t i = 0; i < 3; i++) {
-        sinter_table_commit_info info;
-        sinter_error err = SINTER_ERROR_INIT;
-        place p;
-
-        place_init(&p, NULL);
-        make_table(&p.env, schemas[i]);
-        write_rows(&p.env, "+1,100,a");
-        cr_expect_eq(compact(&p.env, &everything, &info, &err), SINTER_E_INVALID);
-        cr_expect_not_null(strstr(err.text, "record-level.time-field"), "%s", err.text);
-        place_fini(&p);
-    }
 }
 
 Test(table_table_compact, a_lock_keeps_others_away_and_leaves_nothing)

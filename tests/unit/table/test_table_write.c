@@ -388,6 +388,9 @@ Test(table_table_write, a_partition_keeps_its_number_of_buckets)
     place_fini(&p);
 }
 
+#define OWN_FORMAT                                                         \
+    "{" FIELDS ",\"primaryKeys\":[\"k\",\"p\"],\"partitionKeys\":[\"p\"]," \
+    "\"options\":{\"file.format\":\"sst\",\"bucket\":\"2\"}}"
 #define TWO_PLACES                                                    \
     ",\"data-file.external-paths\":\"file:///x/one, file:/x//two/\"," \
     "\"data-file.external-paths.strategy\":\"round-robin\""
@@ -476,6 +479,7 @@ Test(table_table_write, every_allocation_may_fail)
 {
     sweep_allocations(KEYED(""));
     sweep_allocations(KEYED(TWO_PLACES));
+    sweep_allocations(OWN_FORMAT);
 }
 
 static void
@@ -509,4 +513,5 @@ Test(table_table_write, every_call_of_the_io_may_fail)
 {
     sweep_io(KEYED(""));
     sweep_io(KEYED(TWO_PLACES));
+    sweep_io(OWN_FORMAT);
 }
