@@ -18,7 +18,7 @@ namespace
 {
 
 constexpr uint64_t kFooterBytesMax = 16 << 20; // of a stripe, far more than columns have names for
-constexpr size_t kHeaderBytes = 3; // of a chunk
+constexpr size_t kHeaderBytes = 3;             // of a chunk
 
 /** What the tail says of how stripes are stored. */
 struct Tail {

@@ -572,31 +572,6 @@ Test(table_table_compact, rows_that_were_written_meanwhile_stay)
     place_fini(&p);
 }
 
-Test(table_table_compact, a_file_that_is_no_more_is_a_conflict)
-{
-    sinter_table_commit_info info = {.struct_size = (uint32_t)sizeof info};
-    sinter_error err = SINTER_ERROR_INIT;
-    sinter_table *table = NULL;
-    results r;
-    place p;
-
-    make_keyed(&p, NULL);
-    cr_assert_eq(open_table(&p.env, &table, NULL), SINTER_OK);
-    cr_assert_eq(run_all(table, &p.env, &everything, &r, NULL), SINTER_OK);
-    cr_assert_eq(compact(&p.env, &everything, &info, NULL), SINTER_OK);
-    cr_assert_eq(sinter_table_commit_results(table, r.items, r.count, NULL, &info, &err),
-                 SINTER_E_CONFLICT);
-    cr_expect_not_null(strstr(err.text, "any more"), "%s", err.text);
-    cr_expect_eq(latest(&p.env), 3);
-    expect_rows(&p.env, "1,7,a 2,7,bb 1,8,x 2,8,y");
-    cr_expect_eq(count_files(&p), 4);
-    cr_assert_eq(sinter_table_result_discard(table, &r.items[0], NULL), SINTER_OK);
-    cr_expect_eq(count_files(&p), 3);
-    results_fini(&r);
-    sinter_table_close(table);
-    place_fini(&p);
-}
-
 Test(table_table_compact, files_of_a_duplicate_go_unless_they_are_used)
 {
     const sinter_table_commit_options keep = {.struct_size = (uint32_t)sizeof keep, .keep = true};
