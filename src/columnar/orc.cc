@@ -109,6 +109,7 @@ class OrcFile final : public sinter__columnar_file
                    sinter__columnar_footprint *out) const override
     {
         constexpr int64_t kPacked = 4; // how much smaller than texts their stripes may be
+        constexpr int64_t kRowsMax = INT64_C(1) << 36; // footers may say anything
         int64_t width = 0;
         int64_t stored = 0;
         int64_t rows = 0;
@@ -121,7 +122,7 @@ class OrcFile final : public sinter__columnar_file
             const auto stripe = reader_->GetStripeInformation(i);
 
             stored += std::clamp<int64_t>(stripe.length, 0, static_cast<int64_t>(source->size()));
-            rows += stripe.num_rows;
+            rows = std::min(kRowsMax, rows + std::clamp<int64_t>(stripe.num_rows, 0, kRowsMax));
         }
         width += has_more && rows > 0 ? kPacked * stored / rows : 0;
         out->batch_bytes = static_cast<uint64_t>(width * std::min<int64_t>(rows, out->batch_rows));

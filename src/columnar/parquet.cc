@@ -69,7 +69,8 @@ page_of(const parquet::ColumnChunkMetaData &chunk, int64_t bytes)
 int64_t
 dictionary_of(const parquet::ColumnChunkMetaData &chunk, int64_t raw)
 {
-    const int64_t stored = sane(chunk.data_page_offset() - chunk.dictionary_page_offset());
+    const int64_t stored =
+        sane(sane(chunk.data_page_offset()) - sane(chunk.dictionary_page_offset()));
 
     return chunk.has_dictionary_page() ? 2 * std::min({raw, kPageBytes, kPacked * stored}) : 0;
 }

@@ -1,5 +1,6 @@
 #include "compact/remove.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/listener.h"
@@ -38,19 +39,18 @@ remove_one(const sinter_env *env, const char *base_dir, const sinter_file_meta *
     return st;
 }
 
-/* The directory of a file outside, in which those that belong to it lie as well. */
-static void
-print_dir(const char *path, char out[PATH_ROOM])
+/* Remove a file that lies beside one outside. */
+static sinter_status
+remove_beside(const sinter_env *env, const char *path, const char *name, sinter_error *err)
 {
     const char *slash = strrchr(path, '/');
-    const size_t size = slash == NULL ? 0 : (size_t)(slash - path) + (slash == path ? 1 : 0);
+    const int dir = slash == NULL ? 0 : (int)(slash + 1 - path);
+    char room[PATH_ROOM];
+    const int size = snprintf(room, sizeof room, "%.*s%s", dir, path, name);
 
-    out[0] = '.';
-    out[1] = '\0';
-    if (size > 0 && size < PATH_ROOM) {
-        memcpy(out, path, size);
-        out[size] = '\0';
-    }
+    return size >= 0 && (size_t)size < sizeof room
+               ? unlink_path(env, room, err)
+               : SINTER__ERR(err, SINTER_E_TOO_LARGE, "a path of more than %d bytes", PATH_ROOM);
 }
 
 sinter_status
@@ -59,20 +59,15 @@ sinter__file_remove(const sinter_env *env, const char *base_dir, const sinter_fi
 {
     sinter_status first_failure = SINTER_OK;
     sinter_file_meta extra = *file;
-    char outside[PATH_ROOM];
 
-    if (file->external_path != NULL) {
-        print_dir(file->external_path, outside);
-        extra.external_path = NULL;
-        extra.dir = NULL;
-    }
     for (size_t i = 0; i <= file->extra_file_count; i++) {
         sinter_error detail = SINTER_ERROR_INIT;
         sinter_status st = SINTER_OK;
 
         extra.file_name = i == 0 ? file->file_name : file->extra_files[i - 1];
-        st = remove_one(env, i > 0 && file->external_path != NULL ? outside : base_dir,
-                        i == 0 ? file : &extra, &detail);
+        st = i > 0 && file->external_path != NULL
+                 ? remove_beside(env, file->external_path, extra.file_name, &detail)
+                 : remove_one(env, base_dir, &extra, &detail);
         if (st != SINTER_OK && st != SINTER_E_NOT_FOUND && first_failure == SINTER_OK) {
             first_failure = st;
             if (err != NULL) {

@@ -276,7 +276,6 @@ sinter__doc_strings(const sinter__doc_object *object, const char *name, const ch
     SINTER__CHECK(sinter__doc_room(object->arena, count, sizeof *strings, (void **)&strings, err));
     for (size_t i = 0; i < count; i++) {
         const json_t *value = json_array_get(array, i);
-
         const char *text = NULL;
         char element[96];
 

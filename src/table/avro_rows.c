@@ -357,12 +357,14 @@ static bool
 read_micros(sinter__avro_cursor *cursor, sinter_datum *out)
 {
     int64_t value = 0;
+    int32_t micros = 0;
 
     if (!sinter__avro_get_long(cursor, &value)) {
         return false;
     }
-    out->as.integer = value / MICROS_PER_MS - (value % MICROS_PER_MS < 0 ? 1 : 0);
-    out->nanos = (int32_t)(value - out->as.integer * MICROS_PER_MS) * NANOS_PER_MICRO;
+    micros = (int32_t)(value % MICROS_PER_MS);
+    out->as.integer = value / MICROS_PER_MS - (micros < 0 ? 1 : 0);
+    out->nanos = (micros < 0 ? micros + MICROS_PER_MS : micros) * NANOS_PER_MICRO;
     return true;
 }
 

@@ -410,14 +410,14 @@ data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint6
     *taken_rows_out = 0;
     while (*taken_out < count) {
         const sinter_range *next = &ranges[*taken_out];
-        const size_t group = is_small(self, stop_bytes) ? 0 : group_of(next, count - *taken_out);
+        /* A file that is large enough goes on, piece by piece, to where its size is looked at. */
+        const bool is_ending =
+            is_small(self, stop_bytes) || self->sink->bytes(self->sink) >= stop_bytes;
+        const size_t group = is_ending ? 0 : group_of(next, count - *taken_out);
         uint32_t taken = 0;
 
         assert((next->batch->flags & SINTER_BATCH_STORED) == 0);
         if (group > 0) {
-            if (self->sink->bytes(self->sink) >= stop_bytes) {
-                break;
-            }
             SINTER__CHECK(append_columns(self, next, group, false, err));
             *taken_out += group;
             continue;

@@ -125,10 +125,11 @@ static sinter_status
 load_paths(const char *list, const char *wanted, sinter__arena *arena, sinter__external_paths *out,
            sinter_error *err)
 {
+    const char *at = list;
     word path;
 
     SINTER__CHECK(make_room(list, arena, out, err));
-    while (next_word(&list, &path)) {
+    while (next_word(&at, &path)) {
         const size_t scheme = scheme_size(&path);
         const char **local = &out->dirs[out->count];
 
@@ -148,7 +149,7 @@ load_paths(const char *list, const char *wanted, sinter__arena *arena, sinter__e
     return out->count > 0
                ? SINTER_OK
                : SINTER__ERR(err, SINTER_E_INVALID, "option %s: none of \"%.100s\" is of \"%.40s\"",
-                             fs_key, list == NULL ? "" : list, wanted == NULL ? "" : wanted);
+                             fs_key, list, wanted == NULL ? "" : wanted);
 }
 
 sinter_status

@@ -16,24 +16,27 @@ typedef struct sinter__external_paths {
 /**
  * Where new files go, as `data-file.external-paths` and its strategy say.
  * @param arena  holds them
- * @return       SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (an option's value),
- * SINTER_E_UNSUPPORTED (a path of another file system, or a strategy that isn't known; both named)
+ * @return       SINTER_OK, SINTER_E_NOMEM; named by option:
+ *               SINTER_E_INVALID      a value
+ *               SINTER_E_UNSUPPORTED  a path of another file system, or a strategy that isn't known
  */
 sinter_status
 sinter__external_paths_load(const sinter_schema *schema, sinter__arena *arena,
                             sinter__external_paths *out, sinter_error *err);
 
-/** Where files may lie, whatever the strategy is now: the local ones of all that are named. */
+/** Where files may lie, whatever the strategy is now: the local ones of all that are named.
+ *  @return SINTER_OK, SINTER_E_NOMEM */
 sinter_status
 sinter__external_paths_all(const sinter_schema *schema, sinter__arena *arena,
                            sinter__external_paths *out, sinter_error *err);
 
-/** What metadata call a local file: "file:/a/b". */
+/** What metadata call a local file: "file:/a/b". @return SINTER_OK, SINTER_E_NOMEM */
 sinter_status
 sinter__external_path_name(sinter__arena *arena, const char *path, sinter_bytes *out,
                            sinter_error *err);
 
-/** Directories of one bucket: each of the paths with `below` behind it. */
+/** Directories of one bucket: each of the paths with `below` behind it.
+ *  @return SINTER_OK, SINTER_E_NOMEM */
 sinter_status
 sinter__external_paths_join(const sinter__external_paths *self, const char *below,
                             sinter__arena *arena, sinter__external_paths *out, sinter_error *err);

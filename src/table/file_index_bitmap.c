@@ -7,9 +7,11 @@
  * A place is where the set stands, counted from the first one, or -1 - row where it has one row,
  * and then it isn't there. Version 2, sorted and in blocks of some bytes:
  *
- *   u8 2 | i32 rows | i32 values | u8 has nulls | i32 place and i32 bytes of the nulls, where there
- * are any | i32 blocks | first value, i32 place of the block each | i32 bytes of blocks | blocks
+ *   u8 2 | i32 rows | i32 values | u8 has nulls
+ *   | i32 place and i32 bytes of the nulls, where there are any
+ *   | i32 blocks | first value, i32 place of the block each | i32 bytes of blocks | blocks
  *   | sets of rows
+ *
  *   block   i32 values | value, i32 place, i32 bytes, or -1 each
  *
  * Sets stand in the order in which Java walks the HashMap of the values.
@@ -137,19 +139,6 @@ make_sets(layout *self, sinter_error *err)
 /* ---- what stands before them ---- */
 
 static sinter_status
-put_value(const layout *self, uint32_t word, sinter__pile *out, sinter_error *err)
-{
-    const sinter__index_words *words = &self->index->words;
-    const sinter__index_value value = sinter__index_words_get(words, word);
-    uint8_t *to = NULL;
-
-    SINTER__CHECK(sinter__index_room(words->env, out, sinter__index_value_size(words->form, &value),
-                                     &to, err));
-    (void)sinter__index_value_put(words->form, &value, to);
-    return SINTER_OK;
-}
-
-static sinter_status
 put_head(const layout *self, sinter__pile *out, sinter_error *err)
 {
     const sinter__index_words *words = &self->index->words;
@@ -177,7 +166,7 @@ put_list(const layout *self, sinter__pile *out, sinter_error *err)
     for (uint32_t i = 0; i < words->count; i++) {
         const uint32_t word = self->order[i];
 
-        SINTER__CHECK(put_value(self, word, out, err));
+        SINTER__CHECK(sinter__index_words_put(words, word, out, err));
         SINTER__CHECK(sinter__index_put_int(words->env, out, (uint32_t)self->places[word].at, err));
     }
     return SINTER_OK;
@@ -222,7 +211,7 @@ put_block(const layout *self, uint32_t first, uint32_t count, sinter__pile *out,
     for (uint32_t i = first; i < first + count; i++) {
         const place *set = &self->places[self->order[i]];
 
-        SINTER__CHECK(put_value(self, self->order[i], out, err));
+        SINTER__CHECK(sinter__index_words_put(&self->index->words, self->order[i], out, err));
         SINTER__CHECK(sinter__index_put_int(env, out, (uint32_t)set->at, err));
         SINTER__CHECK(sinter__index_put_int(env, out, (uint32_t)set->bytes, err));
     }
@@ -246,7 +235,7 @@ put_blocks(layout *self, sinter__pile *out, sinter_error *err)
         size_t bytes = 0;
 
         SINTER__TRY(measure_block(self, first, &count, &bytes, err));
-        SINTER__TRY(put_value(self, self->order[first], &places, err));
+        SINTER__TRY(sinter__index_words_put(words, self->order[first], &places, err));
         SINTER__TRY(sinter__index_put_int(env, &places, blocks.size, err));
         SINTER__TRY(put_block(self, first, count, &blocks, err));
     }

@@ -1,13 +1,14 @@
 /*
  * Bit slices of numbers:
  *
- *   u8 1 | i32 rows | u8 has numbers from 0 on, slices of them | u8 has numbers below, slices of
- * those without sign
+ *   u8 1 | i32 rows
+ *   | u8 has numbers from 0 on | slices of them
+ *   | u8 has numbers below | slices of those without sign
  *
- * and slices, of numbers that have 0 as the least, whatever they are:
+ * Slices, of numbers that have 0 as the least, whatever they are:
  *
- *   u8 1 | i64 0 | i64 largest | rows that have one | i32 bits | rows with bit 0 | rows with bit 1
- * ...
+ *   u8 1 | i64 0 | i64 largest | rows that have one
+ *   | i32 bits | rows with bit 0 | rows with bit 1 ...
  */
 #include <string.h>
 

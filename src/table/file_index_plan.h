@@ -45,9 +45,10 @@ sinter__file_index_kind_name(sinter__file_index_kind kind);
  *
  * @param arena   takes what the plan is made of
  * @param schema  borrowed as long as the plan
- * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_INVALID (a column that isn't there, an
- * option's value), SINTER_E_UNSUPPORTED (a kind of index that isn't known, or a column's type that
- * it doesn't take); option and column named
+ * @return        SINTER_OK, SINTER_E_NOMEM; option and column named:
+ *                SINTER_E_INVALID      a column that isn't there, an option's value
+ *                SINTER_E_UNSUPPORTED  a kind of index that isn't known, or a column's type that
+ *                                      it doesn't take
  */
 sinter_status
 sinter__file_index_plan_load(sinter__arena *arena, const sinter_schema *schema,

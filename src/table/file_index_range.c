@@ -1,19 +1,26 @@
 /*
  * Bit slices of the ranks of values:
  *
- *   i32 bytes of the head | u8 1 | i32 rows | i32 values | least | greatest | i32 bytes of the
- * dictionary | dictionary | slices
+ *   i32 bytes of the head
+ *   head   u8 1 | i32 rows | i32 values | least | greatest | i32 bytes of the dictionary
+ *   dictionary | slices
  *
  * The dictionary has the values in their order, in chunks of which the head has the first one:
  *
- *   i32 13 | u8 1 | i32 chunks | i32 bytes of places | i32 bytes of heads | i32 place of a head
- * each | heads | keys head   u8 1 | first value | i32 its rank | i32 place of the keys | i32 how
- * many more | of values of one size: i32 bytes of keys | i32 size; else i32 bytes of offsets | i32
- * bytes of keys keys   i32 offset each, where sizes differ | the other values
+ *   i32 13 | u8 1 | i32 chunks | i32 bytes of places | i32 bytes of heads
+ *   | i32 place of a head each | heads | keys
  *
- * and the slices: i32 bytes of the head | u8 1 | u8 bits | i32 bytes of the set of rows that have a
- * value | i32 bytes of places | i32 place, i32 bytes of each set | that set | a set of rows each
- * bit
+ *   head   u8 1 | first value | i32 its rank | i32 place of the keys | i32 how many more
+ *          | of values of one size: i32 bytes of keys | i32 size
+ *          | of others: i32 bytes of offsets | i32 bytes of keys
+ *   keys   i32 offset each, where sizes differ | the other values
+ *
+ * The slices:
+ *
+ *   i32 bytes of the head
+ *   head   u8 1 | u8 bits | i32 bytes of the set of rows that have a value | i32 bytes of places
+ *          | i32 place, i32 bytes of each set
+ *   that set | a set of rows each bit
  */
 #include <assert.h>
 #include <string.h>
@@ -74,18 +81,6 @@ has_offsets(const range *self)
     return self->words.form == SINTER__INDEX_BYTES;
 }
 
-static sinter_status
-put_value(const range *self, uint32_t word, sinter__pile *out, sinter_error *err)
-{
-    const sinter__index_value value = sinter__index_words_get(&self->words, word);
-    uint8_t *to = NULL;
-
-    SINTER__CHECK(sinter__index_room(self->words.env, out,
-                                     sinter__index_value_size(self->words.form, &value), &to, err));
-    (void)sinter__index_value_put(self->words.form, &value, to);
-    return SINTER_OK;
-}
-
 /* End the chunk, if there is one. */
 static sinter_status
 end_chunk(dictionary *self, const uint32_t *order, sinter_error *err)
@@ -98,7 +93,7 @@ end_chunk(dictionary *self, const uint32_t *order, sinter_error *err)
 
     SINTER__CHECK(sinter__index_put_int(env, &self->places, self->heads.size, err));
     SINTER__CHECK(sinter__index_put_byte(env, &self->heads, VERSION, err));
-    SINTER__CHECK(put_value(whole, order[self->first], &self->heads, err));
+    SINTER__CHECK(sinter__index_words_put(&whole->words, order[self->first], &self->heads, err));
     SINTER__CHECK(sinter__index_put_int(env, &self->heads, self->first, err));
     SINTER__CHECK(sinter__index_put_int(env, &self->heads, self->keys.size, err));
     SINTER__CHECK(sinter__index_put_int(env, &self->heads, self->more, err));
@@ -136,7 +131,7 @@ add_value(dictionary *self, uint32_t word, sinter_error *err)
             sinter__index_put_int(whole->words.env, &self->offsets, self->values.size, err));
     }
     self->more++;
-    return put_value(whole, word, &self->values, err);
+    return sinter__index_words_put(&whole->words, word, &self->values, err);
 }
 
 static sinter_status
@@ -200,8 +195,8 @@ put_words(const range *self, const uint32_t *order, sinter__pile *out, sinter_er
     SINTER__TRY(sinter__index_put_int(env, &head, self->words.rows, err));
     SINTER__TRY(sinter__index_put_int(env, &head, count, err));
     if (count > 0) {
-        SINTER__TRY(put_value(self, order[0], &head, err));
-        SINTER__TRY(put_value(self, order[count - 1], &head, err));
+        SINTER__TRY(sinter__index_words_put(&self->words, order[0], &head, err));
+        SINTER__TRY(sinter__index_words_put(&self->words, order[count - 1], &head, err));
     }
     SINTER__TRY(sinter__index_put_int(env, &head, bytes, err));
     SINTER__TRY(sinter__index_put_int(env, out, head.size, err));

@@ -9,6 +9,9 @@
 
 enum { SLOTS_FIRST = 64 };
 
+/* More than there may be words. */
+#define SLOTS_MAX ((uint32_t)1 << 31)
+
 /** A distinct value. */
 typedef struct word {
     int64_t number;
@@ -52,6 +55,19 @@ sinter__index_words_get(const sinter__index_words *self, uint32_t index)
     return value;
 }
 
+sinter_status
+sinter__index_words_put(const sinter__index_words *self, uint32_t index, sinter__pile *out,
+                        sinter_error *err)
+{
+    const sinter__index_value value = sinter__index_words_get(self, index);
+    uint8_t *to = NULL;
+
+    SINTER__CHECK(
+        sinter__index_room(self->env, out, sinter__index_value_size(self->form, &value), &to, err));
+    (void)sinter__index_value_put(self->form, &value, to);
+    return SINTER_OK;
+}
+
 uint32_t
 sinter__index_words_rows(const sinter__index_words *self, uint32_t index)
 {
@@ -75,7 +91,7 @@ hash_of(const sinter__index_words *self, const sinter__index_value *value)
                                              : sinter__hash(&value->number, sizeof value->number);
 }
 
-/* Double the table when it is half full. */
+/* Double the table when it is half full, while it can be. */
 static sinter_status
 fit_slots(sinter__index_words *self, sinter_error *err)
 {
@@ -83,7 +99,7 @@ fit_slots(sinter__index_words *self, sinter_error *err)
     sinter__scratch fresh = {.data = NULL};
     uint32_t *slots = NULL;
 
-    if (self->count < self->slot_count / 2) {
+    if (self->count < self->slot_count / 2 || self->slot_count == SLOTS_MAX) {
         return SINTER_OK;
     }
     SINTER__CHECK(sinter__scratch_fit(self->env, &fresh, (size_t)count * sizeof *slots, err));

@@ -41,6 +41,11 @@ sinter__index_words_of_row(const sinter__index_words *self, uint32_t row);
 sinter__index_value
 sinter__index_words_get(const sinter__index_words *self, uint32_t index);
 
+/** Append a word's value as indexes have it. Failures as of encode() of a builder. */
+sinter_status
+sinter__index_words_put(const sinter__index_words *self, uint32_t index, sinter__pile *out,
+                        sinter_error *err);
+
 /** How many rows have it. */
 uint32_t
 sinter__index_words_rows(const sinter__index_words *self, uint32_t index);

@@ -219,7 +219,6 @@ make_room(sinter__manifest_merge *self, sinter_error *err)
     }
     if (slot_count > self->slot_count) {
         const size_t places = slot_count / 2; /* for entries: slots are half used at most */
-
         const size_t place_bytes = sizeof *self->entries + sizeof *self->marks;
 
         SINTER__CHECK(reserve(

@@ -59,7 +59,7 @@ bool
 sinter__planner_is_full(const sinter__planner *self);
 
 /** Make a task of a draft. @return SINTER_OK; SINTER_END: these are enough, which is not said
- * within the parts of a unit; failures */
+ *  within the parts of a unit; failures */
 sinter_status
 sinter__planner_add(sinter__planner *self, const sinter__task_draft *draft, sinter_error *err);
 

@@ -21,8 +21,8 @@ typedef struct sinter__record_expiry {
  * Find out.
  * @param columns  all of the schema; borrowed, as `table` is
  * @param now_ms   the clock's time
- * @return         SINTER_OK, SINTER_E_INVALID (an option's value, or a column that isn't there or
- * is neither INT, BIGINT nor TIMESTAMP; named)
+ * @return         SINTER_OK; SINTER_E_INVALID, named: an option's value, or a column that isn't
+ *                 there or is neither INT, BIGINT nor TIMESTAMP
  */
 sinter_status
 sinter__record_expiry_load(sinter_table *table, const sinter__scan_columns *columns, int64_t now_ms,

@@ -25,6 +25,7 @@ sinter_status
 sinter__tracked_schema_init(const sinter_env *env, const sinter_schema *base,
                             sinter__tracked_schema *out, sinter_error *err);
 
+/** Release. */
 void
 sinter__tracked_schema_fini(sinter__tracked_schema *self);
 
@@ -33,7 +34,7 @@ bool
 sinter__has_tracking_columns(const sinter__data_file *file);
 
 /** What rows of a file get that have no id or sequence of their own, as columns `at` and `at + 1`
- * of what is read. */
+ *  of what is read. */
 sinter__row_defaults
 sinter__row_defaults_of(const sinter__data_file *file, size_t at);
 

@@ -27,7 +27,7 @@ sinter__snapshot_publish(const sinter_table *table, const sinter_snapshot *snaps
                          sinter__publish_step *step_out, sinter_error *err);
 
 /** Write "changelog/changelog-ID" of a snapshot that goes, and "LATEST" beside it. One that is
- * there already is the same. @return SINTER_OK, SINTER_E_NOMEM, failures of the io */
+ *  there already is the same. @return SINTER_OK, SINTER_E_NOMEM, failures of the io */
 sinter_status
 sinter__changelog_publish(const sinter_table *table, const sinter_snapshot *snapshot,
                           sinter_error *err);

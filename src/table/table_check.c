@@ -299,7 +299,9 @@ check_extra_files(table_check *self, const sinter__data_file *file)
 
         SINTER__CHECK(set_file_path(self, external, name, self->err));
         if (external.size > 0) {
-            self->path.size = (size_t)(strrchr(self->path.data, '/') + 1 - self->path.data);
+            const char *slash = strrchr(self->path.data, '/');
+
+            self->path.size = slash == NULL ? 0 : (size_t)(slash + 1 - self->path.data);
             SINTER__CHECK(sinter_text_append(&self->path, name.data, name.size, self->err));
         }
         SINTER__CHECK(check_size(self, -1, &is_good));
