@@ -205,6 +205,7 @@ typedef struct sst_source {
     sinter__row_source base;
     const sinter_env *env;
     sinter__arena arena;
+    const char *path;
     sinter_reader *reader;
     sinter_row_type *row_type;
     ptrdiff_t *positions; /* in the row type, one per column that is asked for; or OF_* */
@@ -215,20 +216,12 @@ typedef struct sst_source {
 } sst_source;
 
 static sinter_status
-sst_next(sinter__row_source *base, sinter_datum *values, sinter_error *err)
+get_values(const sst_source *source, sinter_datum *values, sinter_error *err)
 {
-    sst_source *source = (sst_source *)base;
-    const sinter_batch *batch = NULL;
-    uint32_t row = 0;
+    const sinter_batch *batch = source->batch;
+    const uint32_t row = source->row;
     sinter__slots slots;
 
-    if (source->batch == NULL || source->row == source->batch->row_count) {
-        source->batch = NULL;
-        source->row = 0;
-        SINTER__CHECK(source->reader->ops->next(source->reader, &source->batch, err));
-    }
-    batch = source->batch;
-    row = source->row;
     SINTER__CHECK(sinter__slots_of_row(sinter_row_type_count(source->row_type),
                                        batch->payload_ops->value(batch, row), &slots, err));
     for (size_t i = 0; i < source->count; i++) {
@@ -240,6 +233,25 @@ sst_next(sinter__row_source *base, sinter_datum *values, sinter_error *err)
             SINTER__CHECK(
                 sinter__slots_get(&slots, &source->types[i], (size_t)at, &values[i], err));
         }
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+sst_next(sinter__row_source *base, sinter_datum *values, sinter_error *err)
+{
+    sst_source *source = (sst_source *)base;
+    sinter_status st = SINTER_OK;
+
+    if (source->batch == NULL || source->row == source->batch->row_count) {
+        source->batch = NULL;
+        source->row = 0;
+        SINTER__CHECK(source->reader->ops->next(source->reader, &source->batch, err));
+    }
+    st = get_values(source, values, err);
+    if (st != SINTER_OK) {
+        sinter__fail_file(err, source->path);
+        return st;
     }
     source->row++;
     return SINTER_OK;
@@ -296,8 +308,9 @@ read_row_type(sst_source *source, const sinter__row_request *request, sinter_err
 
     SINTER__CHECK(sinter_sst_open(source->env, request->path, &sst, err));
     sinter_sst_properties_get(sst, &properties);
-    if (sinter_row_type_parse(source->env, properties.row_type, strlen(properties.row_type),
-                              &source->row_type, NULL) != SINTER_OK) {
+    st = sinter_row_type_parse(source->env, properties.row_type, strlen(properties.row_type),
+                               &source->row_type, err);
+    if (st != SINTER_OK && st != SINTER_E_NOMEM) {
         st = SINTER__ERR_AT(err, SINTER_E_CORRUPT, request->path, -1,
                             "the file doesn't say which columns it has");
     }
@@ -334,6 +347,7 @@ sinter__sst_source_open(const sinter_env *env, const sinter__row_request *reques
     source->base = (sinter__row_source){.next = sst_next, .close = sst_source_close};
     source->env = env;
     source->arena.env = env;
+    SINTER__TRY(sinter__arena_strdup(&source->arena, request->path, &source->path, err));
     SINTER__TRY(read_row_type(source, request, err));
     SINTER__TRY(find_columns(source, request, err));
     SINTER__TRY(
