@@ -21,8 +21,10 @@ using columnar::Source;
 
 constexpr int64_t kBatchRows = 4096;
 constexpr int64_t kSliceRows = 4096;      // ranges as long as this are written uncopied
-constexpr int64_t kGatherRows = 16384;    // rows that are copied together before they are written
+constexpr int64_t kGatherRows = 20000;    // rows that are copied together before they are written
 constexpr int64_t kGatherBytes = 4 << 20; // the same, bytes
+
+constexpr int64_t kFirstBytes = 1 << 20; // the same, where nothing was written yet
 
 /** Run what may throw outside of a session. */
 template <typename Work>
@@ -213,6 +215,17 @@ as_wanted(const sinter__columnar_file &file, std::shared_ptr<arrow::RecordBatch>
                                   file.cast->column(columns.back(), wanted.field->type(), &number));
         }
     }
+    if (!file.shown.empty()) {
+        std::vector<std::shared_ptr<arrow::ArrayData>> shown;
+        arrow::FieldVector shown_fields;
+
+        for (const size_t at : file.shown) {
+            shown.push_back(columns[at]);
+            shown_fields.push_back(fields[at]);
+        }
+        return arrow::RecordBatch::Make(arrow::schema(shown_fields), rows->num_rows(),
+                                        std::move(shown));
+    }
     if (is_cast) {
         rows =
             arrow::RecordBatch::Make(arrow::schema(fields), rows->num_rows(), std::move(columns));
@@ -254,8 +267,18 @@ begin_read(sinter__columnar_file *file, const sinter__columnar_read *read, sinte
     if (status != SINTER_OK) {
         return status;
     }
+    for (uint32_t i = 0; read->shown != nullptr && i < read->shown_count; i++) {
+        if (read->shown[i] >= part.columns.size()) {
+            return refuse(file->session->path().c_str(), "a column is shown that isn't chosen",
+                          err);
+        }
+    }
     return file->session->run(err, [&]() -> arrow::Status {
         ARROW_RETURN_NOT_OK(want(file, part.columns, read->as));
+        file->shown.clear();
+        if (read->shown != nullptr) {
+            file->shown.assign(read->shown, read->shown + read->shown_count);
+        }
         file->rows_left = 0;
         for (int i = part.first; i < part.end; i++) {
             sinter__columnar_group group = {};
@@ -317,6 +340,7 @@ file_next(sinter__columnar_file *file, sinter__columnar_batch **out, sinter_erro
 
             file->rows_left -= static_cast<uint64_t>(rows->num_rows());
             ARROW_ASSIGN_OR_RAISE(batch->rows, as_wanted(*file, std::move(rows)));
+            batch->columns = columnar::Columns(*batch->rows);
             *out = batch.release();
         }
         return arrow::Status::OK();
@@ -362,6 +386,7 @@ batch_import(struct ArrowSchema *schema, struct ArrowArray *array, sinter__colum
             return refuse("", rows.status().message().c_str(), err);
         }
         batch->rows = *std::move(rows);
+        batch->columns = columnar::Columns(*batch->rows);
         *out = batch.release();
         return static_cast<sinter_status>(SINTER_OK);
     });
@@ -417,6 +442,13 @@ output_open(const sinter__columnar_host *host, const char *path, const struct Ar
     return guarded(path, err, [&] { return open_output(host, path, schema, write, out, err); });
 }
 
+/** Bytes of rows that are not kept waiting any longer. */
+int64_t
+bytes_most(const sinter__columnar_output &output)
+{
+    return output.has_begun ? kGatherBytes : kFirstBytes;
+}
+
 /** Write the rows that were copied together. */
 arrow::Status
 flush(sinter__columnar_output *output)
@@ -424,6 +456,7 @@ flush(sinter__columnar_output *output)
     if (output->gather->row_count() > 0) {
         ARROW_RETURN_NOT_OK(output->gather->settle());
         ARROW_RETURN_NOT_OK(output->write(output->gather->view()));
+        output->has_begun = true;
         output->gather->clear();
     }
     return arrow::Status::OK();
@@ -435,19 +468,25 @@ append(sinter__columnar_output *output, const sinter__columnar_range &range)
     const arrow::RecordBatch &rows = *range.batch->rows;
     columnar::Gather &gather = *output->gather;
     const auto count = static_cast<int64_t>(range.count);
-    auto first = static_cast<int64_t>(range.first);
+    const auto first = static_cast<int64_t>(range.first);
 
     if (range.first > batch_rows(range.batch) ||
         range.count > batch_rows(range.batch) - range.first) {
         return arrow::Status::Invalid("a range beyond its batch");
     }
     ARROW_RETURN_NOT_OK(gather.check(rows));
-    if (count >= kSliceRows || !gather.has_room(rows, first, count)) {
+    if (!gather.is_alike(range.batch->columns)) {
+        ARROW_RETURN_NOT_OK(flush(output));
+    }
+    ARROW_ASSIGN_OR_RAISE(const bool has_room, gather.has_room(range.batch->columns, first, count));
+    // A file's first rows tell how it is best written, so they are more than a few.
+    if ((count >= kSliceRows && output->has_begun) || !has_room) {
         ARROW_RETURN_NOT_OK(flush(output));
         ARROW_RETURN_NOT_OK(output->write(gather.slice(rows, first, count)));
+        output->has_begun = true;
     } else if (count > 0) {
-        gather.append(rows, first, count);
-        if (gather.row_count() >= kGatherRows || gather.noted_bytes() >= kGatherBytes) {
+        gather.append(range.batch->columns, first, count);
+        if (gather.row_count() >= kGatherRows || gather.noted_bytes() >= bytes_most(*output)) {
             ARROW_RETURN_NOT_OK(flush(output));
         } else if (gather.has_nested()) {
             ARROW_RETURN_NOT_OK(gather.settle());
@@ -472,7 +511,7 @@ output_append(sinter__columnar_output *output, const sinter__columnar_range *ran
         }
         // The batches are the caller's, so nothing may wait in them.
         ARROW_RETURN_NOT_OK(output->gather->settle());
-        return output->gather->bytes() >= kGatherBytes ? flush(output) : arrow::Status::OK();
+        return output->gather->bytes() >= bytes_most(*output) ? flush(output) : arrow::Status::OK();
     });
     output->has_failed = status != SINTER_OK;
     return status;

@@ -27,6 +27,7 @@ struct Wanted {
 
 struct sinter__columnar_batch {
     std::shared_ptr<arrow::RecordBatch> rows;
+    columnar::Columns columns; // of `rows`
 };
 
 /** A file of one format. The functions throw and return what Arrow does; api.cc catches. */
@@ -53,6 +54,7 @@ struct sinter__columnar_file {
     std::string writer;
     std::unique_ptr<columnar::Cast> cast;
     std::vector<columnar::Wanted> wanted; // of a read
+    std::vector<size_t> shown;            // of a read: of `wanted`; empty: each of them
     uint64_t rows_left = 0;               // of a read
 };
 
@@ -75,6 +77,7 @@ struct sinter__columnar_output {
     std::shared_ptr<arrow::Schema> schema;
     std::unique_ptr<columnar::Gather> gather; // rows that are not written yet
     uint64_t row_count = 0;
+    bool has_begun = false; // rows were written
     bool has_failed = false;
 };
 

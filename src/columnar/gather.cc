@@ -17,6 +17,7 @@ namespace
 {
 
 constexpr int64_t kBytesFirst = 1024;
+constexpr int64_t kLightBytes = 16 << 20; // of a column
 constexpr int64_t kOffsetMax = std::numeric_limits<int32_t>::max();
 
 /** Map arrays have a struct of key and value as their only child. */
@@ -68,6 +69,24 @@ retyped(const std::shared_ptr<arrow::ArrayData> &data, const std::shared_ptr<arr
         same->child_data[i] = retyped(same->child_data[i], child_type(*type, static_cast<int>(i)));
     }
     return same;
+}
+
+Columns::Columns(const arrow::RecordBatch &rows) : is_light(true)
+{
+    for (int i = 0; i < rows.num_columns(); i++) {
+        const arrow::ArrayData *own = rows.column_data(i).get();
+        const auto found = std::find(data.begin(), data.end(), own);
+
+        twins.push_back(static_cast<int>(found - data.begin()));
+        data.push_back(own);
+        is_light = is_light && own->child_data.empty();
+        if (own->type->id() == arrow::Type::STRING || own->type->id() == arrow::Type::BINARY) {
+            const auto *offsets = own->GetValues<int32_t>(1);
+
+            is_light =
+                is_light && offsets != nullptr && offsets[own->length] - offsets[0] <= kLightBytes;
+        }
+    }
 }
 
 arrow::Result<std::unique_ptr<Column>>
@@ -459,12 +478,18 @@ Gather::slice(const arrow::RecordBatch &rows, int64_t first, int64_t count) cons
     return arrow::RecordBatch::Make(schema_, count, std::move(columns));
 }
 
-bool
-Gather::has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count)
+arrow::Result<bool>
+Gather::has_room(const Columns &columns, int64_t first, int64_t count)
 {
+    if (noted_.size() == kNotedMax || (has_light_noted_ && !columns.is_light)) {
+        ARROW_RETURN_NOT_OK(settle());
+    }
+    if (columns.is_light) { // what is settled has little of what offsets reach
+        return settled_bytes_ <= kLightBytes;
+    }
     for (size_t i = 0; i < with_offsets_.size(); i++) {
         const size_t at = with_offsets_[i];
-        const arrow::ArrayData &data = *rows.column_data(static_cast<int>(at));
+        const arrow::ArrayData &data = *columns.data[at];
 
         if (!columns_[at]->has_room(data, first, count, noted_bytes_[i])) {
             return false;
@@ -480,11 +505,15 @@ Gather::has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count)
 }
 
 void
-Gather::append(const arrow::RecordBatch &rows, int64_t first, int64_t count)
+Gather::append(const Columns &columns, int64_t first, int64_t count)
 {
-    noted_.push_back({&rows, first, count});
+    if (row_count_ == 0) {
+        twins_ = columns.twins;
+    }
+    noted_.push_back({&columns, first, count});
     row_count_ += count;
-    for (size_t i = 0; i < more_.size(); i++) {
+    has_light_noted_ = has_light_noted_ || columns.is_light;
+    for (size_t i = 0; i < more_.size() && !columns.is_light; i++) {
         noted_bytes_[i] += more_[i];
         noted_total_ += more_[i];
     }
@@ -494,14 +523,18 @@ arrow::Status
 Gather::settle()
 {
     for (size_t i = 0; i < columns_.size() && !noted_.empty(); i++) {
+        if (twins_[i] != static_cast<int>(i)) {
+            continue;
+        }
         pieces_.clear();
         for (const Noted &noted : noted_) {
-            pieces_.push_back(
-                {noted.rows->column_data(static_cast<int>(i)).get(), noted.first, noted.count});
+            pieces_.push_back({noted.columns->data[i], noted.first, noted.count});
         }
         ARROW_RETURN_NOT_OK(columns_[i]->append(pieces_));
     }
     noted_.clear();
+    has_light_noted_ = false;
+    settled_bytes_ = bytes();
     std::fill(noted_bytes_.begin(), noted_bytes_.end(), 0);
     noted_total_ = 0;
     return arrow::Status::OK();
@@ -512,8 +545,12 @@ Gather::view() const
 {
     std::vector<std::shared_ptr<arrow::ArrayData>> columns;
 
-    for (const auto &column : columns_) {
-        columns.push_back(column->view());
+    for (size_t i = 0; i < columns_.size(); i++) {
+        const auto twin = static_cast<size_t>(twins_[i]);
+
+        columns.push_back(
+            twin == i ? columns_[i]->view()
+                      : retyped(columns[twin], schema_->field(static_cast<int>(i))->type()));
     }
     return arrow::RecordBatch::Make(schema_, row_count_, std::move(columns));
 }
@@ -525,6 +562,8 @@ Gather::clear()
         column->clear();
     }
     noted_.clear();
+    has_light_noted_ = false;
+    settled_bytes_ = 0;
     row_count_ = 0;
 }
 

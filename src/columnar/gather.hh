@@ -29,6 +29,16 @@ struct Piece {
     int64_t count;
 };
 
+/** The columns of a batch that is held elsewhere, looked into once for all ranges of it. */
+struct Columns {
+    Columns() = default;
+    explicit Columns(const arrow::RecordBatch &rows);
+
+    std::vector<const arrow::ArrayData *> data;
+    std::vector<int> twins; // of each column, the first one that is the same array
+    bool is_light = false;  // nothing is nested, and no column has many bytes
+};
+
 /** One column, nested ones with their children. Its memory is used again after clear(). */
 class Column
 {
@@ -99,10 +109,15 @@ class Gather
     /** Some rows of a batch, not copied. */
     std::shared_ptr<arrow::RecordBatch> slice(const arrow::RecordBatch &rows, int64_t first,
                                               int64_t count) const;
-    /** Of rows that append() may get next. */
-    bool has_room(const arrow::RecordBatch &rows, int64_t first, int64_t count);
+    /** Of rows that append() may get next. Settles where that must be known. */
+    arrow::Result<bool> has_room(const Columns &columns, int64_t first, int64_t count);
+    /** Are the same columns of these one array as of the rows so far? */
+    bool is_alike(const Columns &columns) const
+    {
+        return row_count_ == 0 || columns.twins == twins_;
+    }
     /** Rows are only noted: they are copied by settle(), until which the batch must live. */
-    void append(const arrow::RecordBatch &rows, int64_t first, int64_t count);
+    void append(const Columns &columns, int64_t first, int64_t count);
     arrow::Status settle();
     /** Rows appended and settled so far, valid until the next append or clear. */
     std::shared_ptr<arrow::RecordBatch> view() const;
@@ -118,7 +133,7 @@ class Gather
         return row_count_;
     }
     int64_t bytes() const;
-    /** Bytes of texts that are only noted. */
+    /** Bytes of texts that are only noted, where the columns are not light. */
     int64_t noted_bytes() const
     {
         return noted_total_;
@@ -134,11 +149,15 @@ class Gather
     std::vector<std::unique_ptr<Column>> columns_;
     int64_t row_count_ = 0;
     struct Noted {
-        const arrow::RecordBatch *rows;
+        const Columns *columns;
         int64_t first;
         int64_t count;
     };
+    static constexpr size_t kNotedMax = 64; // of light columns these have a GiB at most
     std::vector<Noted> noted_;
+    bool has_light_noted_ = false; // whose bytes nobody counted
+    int64_t settled_bytes_ = 0;
+    std::vector<int> twins_;           // of the rows so far
     std::vector<size_t> with_offsets_; // columns
     std::vector<int64_t> more_;        // bytes of each of them that has_room() was asked for last
     std::vector<int64_t> noted_bytes_; // of each of them

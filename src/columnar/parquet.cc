@@ -11,10 +11,12 @@
 #include <parquet/schema.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "columnar/columnar.hh"
+#include "columnar/dictionary.hh"
 #include "columnar/int96.hh"
 
 namespace columnar
@@ -349,28 +351,23 @@ class ParquetOutput final : public sinter__columnar_output
   public:
     using sinter__columnar_output::sinter__columnar_output;
 
+    /** Nothing is written before the first rows tell which columns are worth a dictionary. */
     arrow::Status open(const sinter__columnar_write &write)
     {
-        ARROW_ASSIGN_OR_RAISE(const auto properties, make_properties(write));
-        const auto arrow_properties =
-            parquet::ArrowWriterProperties::Builder().enable_deprecated_int96_timestamps()->build();
-
-        ARROW_ASSIGN_OR_RAISE(const auto root, make_root(*properties));
-        auto watched = std::make_unique<Watched>(
-            parquet::ParquetFileWriter::Open(sink, root, properties, nullptr));
-        auto file = std::make_unique<parquet::ParquetFileWriter>();
-
-        watched_ = watched.get();
-        file->Open(std::move(watched));
+        write_ = write;
+        ARROW_ASSIGN_OR_RAISE(const auto properties, make_properties({}));
+        ARROW_ASSIGN_OR_RAISE(root_, make_root(*properties));
         group_bytes_ = write.group_bytes > 0
                            ? static_cast<int64_t>(std::min<uint64_t>(write.group_bytes, INT64_MAX))
                            : kGroupBytes;
-        return parquet::arrow::FileWriter::Make(session->pool(), std::move(file), schema,
-                                                arrow_properties, &writer_);
+        return arrow::Status::OK();
     }
 
     arrow::Status write(const std::shared_ptr<arrow::RecordBatch> &rows) override
     {
+        if (writer_ == nullptr) {
+            ARROW_RETURN_NOT_OK(begin(rows.get()));
+        }
         if (watched_->held_bytes() >= group_bytes_) {
             ARROW_RETURN_NOT_OK(writer_->NewBufferedRowGroup());
         }
@@ -379,6 +376,9 @@ class ParquetOutput final : public sinter__columnar_output
 
     arrow::Status finish() override
     {
+        if (writer_ == nullptr) {
+            ARROW_RETURN_NOT_OK(begin(nullptr));
+        }
         watched_ = nullptr;
         ARROW_RETURN_NOT_OK(writer_->Close());
         group_count_ = static_cast<uint32_t>(writer_->metadata()->num_row_groups());
@@ -397,31 +397,60 @@ class ParquetOutput final : public sinter__columnar_output
     }
 
   private:
+    /** Begin the file. `rows` are its first ones, NULL: there are none. */
+    arrow::Status begin(const arrow::RecordBatch *rows)
+    {
+        const auto arrow_properties =
+            parquet::ArrowWriterProperties::Builder().enable_deprecated_int96_timestamps()->build();
+        parquet::SchemaDescriptor words;
+        std::vector<std::string> plain;
+
+        words.Init(root_);
+        if (rows != nullptr && !write_.no_dictionary) {
+            plain = columns_without_dictionary(*rows, words);
+        }
+        ARROW_ASSIGN_OR_RAISE(const auto properties, make_properties(plain));
+        auto watched = std::make_unique<Watched>(
+            parquet::ParquetFileWriter::Open(sink, root_, properties, nullptr));
+        auto file = std::make_unique<parquet::ParquetFileWriter>();
+
+        watched_ = watched.get();
+        file->Open(std::move(watched));
+        return parquet::arrow::FileWriter::Make(session->pool(), std::move(file), schema,
+                                                arrow_properties, &writer_);
+    }
+
+    /** `plain`: paths of columns without a dictionary. */
     arrow::Result<std::shared_ptr<parquet::WriterProperties>>
-    make_properties(const sinter__columnar_write &write) const
+    make_properties(const std::vector<std::string> &plain) const
     {
         static constexpr parquet::Compression::type codecs[] = {
             parquet::Compression::ZSTD, parquet::Compression::UNCOMPRESSED,
             parquet::Compression::SNAPPY, parquet::Compression::LZ4, parquet::Compression::GZIP};
         parquet::WriterProperties::Builder builder;
 
-        if (write.codec < 0 || write.codec > SINTER__COLUMNAR_GZIP) {
+        if (write_.codec < 0 || write_.codec > SINTER__COLUMNAR_GZIP) {
             return arrow::Status::NotImplemented("no such codec");
         }
         builder.memory_pool(session->pool())
             ->version(parquet::ParquetVersion::PARQUET_1_0)
             ->data_page_version(parquet::ParquetDataPageVersion::V1)
-            ->compression(codecs[write.codec])
-            ->data_pagesize(write.page_bytes > 0 ? write.page_bytes : kPageBytes)
+            ->compression(codecs[write_.codec])
+            ->data_pagesize(write_.page_bytes > 0 ? write_.page_bytes : kPageBytes)
+            ->dictionary_pagesize_limit(write_.dictionary_bytes > 0 ? write_.dictionary_bytes
+                                                                    : kPageBytes)
             ->max_row_group_length(kGroupRowsMax)
             ->enable_store_decimal_as_integer()
             ->enable_write_page_index()
             ->enable_page_checksum();
-        if (write.codec_level != 0 || write.codec == SINTER__COLUMNAR_ZSTD) {
-            builder.compression_level(write.codec_level != 0 ? write.codec_level : 1);
+        if (write_.codec_level != 0 || write_.codec == SINTER__COLUMNAR_ZSTD) {
+            builder.compression_level(write_.codec_level != 0 ? write_.codec_level : 1);
         }
-        if (write.no_dictionary) {
+        if (write_.no_dictionary) {
             builder.disable_dictionary();
+        }
+        for (const std::string &path : plain) {
+            builder.disable_dictionary(path);
         }
         return builder.build();
     }
@@ -472,8 +501,10 @@ class ParquetOutput final : public sinter__columnar_output
         return node;
     }
 
-    std::unique_ptr<parquet::arrow::FileWriter> writer_;
-    Watched *watched_ = nullptr; // the writer's, until it is closed
+    sinter__columnar_write write_ = {};
+    std::shared_ptr<parquet::schema::GroupNode> root_;
+    std::unique_ptr<parquet::arrow::FileWriter> writer_; // NULL: nothing was written
+    Watched *watched_ = nullptr;                         // the writer's, until it is closed
     int64_t group_bytes_ = 0;
     uint32_t group_count_ = 0;
 };

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /** Goes up with every change of this file. */
-#define SINTER__COLUMNAR_ABI 3u
+#define SINTER__COLUMNAR_ABI 4u
 #define SINTER__COLUMNAR_SYMBOL "sinter_columnar_api"
 
 /** File formats. */
@@ -92,11 +92,14 @@ typedef struct sinter__columnar_read {
     uint32_t column_count;   /* with `columns`; at least 1 */
     uint32_t group_first;
     uint32_t group_count; /* 0: all from group_first on */
-    uint32_t reserved;
+    uint32_t shown_count; /* with `shown`; at least 1 */
     /** What the chosen columns are wanted as, in their order; names don't matter. Timestamps may
      *  have coarser units, and int32 (ORC's times) be times. NULL: as the file has them. Borrowed
      *  for the call. */
     const struct ArrowSchema *as;
+    /** Which of the chosen columns the batches have, as positions among them in any order; one that
+     *  is there twice is read once. NULL: each, once. */
+    const uint32_t *shown;
 } sinter__columnar_read;
 
 /** What reading takes, as far as the footer tells: sizes of pages are not in it, so they are taken
@@ -120,7 +123,8 @@ typedef struct sinter__columnar_write {
     uint32_t page_bytes;  /* of Parquet's pages; 0: 1 MiB */
     uint32_t io_flags;    /* SINTER_IO_* */
     bool no_dictionary;   /* Parquet: plain encoding from the start */
-    uint8_t reserved[7];
+    uint8_t reserved[3];
+    uint32_t dictionary_bytes; /* of a column of Parquet at most; 0: 1 MiB */
 } sinter__columnar_write;
 
 /** Rows of a batch that lie side by side. */

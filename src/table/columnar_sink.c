@@ -139,6 +139,23 @@ group_bytes(const columnar_sink *sink, const sinter__file_form *form)
     return wanted < most || most == 0 ? wanted : most;
 }
 
+/* While a page of Parquet is made, its column has it about five times: values, levels and values,
+ * what the codec gives, a dictionary. All columns have a page in work, which together take no more
+ * than a part of the budget. */
+static uint32_t
+page_bytes(const columnar_sink *sink, uint32_t wanted, size_t columns)
+{
+    enum { BUDGET_PARTS = 4, COPIES = 5, USUAL = 1 << 20, LEAST = 16 << 10 };
+    const uint64_t limit = sinter_memory_limit(sink->env->memory);
+    const uint64_t most = limit / ((uint64_t)BUDGET_PARTS * COPIES * columns);
+
+    wanted = wanted == 0 ? USUAL : wanted;
+    if (limit == 0 || wanted <= most || wanted <= LEAST) {
+        return wanted;
+    }
+    return most < LEAST ? LEAST : (uint32_t)most;
+}
+
 static sinter_status
 open_file(columnar_sink *sink, const sinter__row_output *output, sinter_error *err)
 {
@@ -149,7 +166,8 @@ open_file(columnar_sink *sink, const sinter__row_output *output, sinter_error *e
         .codec = form->codec,
         .codec_level = form->kind == SINTER__FILE_ORC ? 0 : form->codec_level,
         .group_bytes = group_bytes(sink, form),
-        .page_bytes = form->page_bytes,
+        .page_bytes = page_bytes(sink, form->page_bytes, output->count),
+        .dictionary_bytes = page_bytes(sink, 0, output->count),
         .io_flags = output->io_flags,
         .no_dictionary = form->no_dictionary};
     struct ArrowSchema schema = {0};

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "doc/binary.h"
 #include "doc/text.h"
+#include "doc/type.h"
 #include "sinter/io.h"
 #include "sst/keys.h"
 #include "table/columnar_type.h"
@@ -209,20 +211,103 @@ encode_key(columns_reader *self, int64_t row, sinter_error *err)
     return st;
 }
 
+/* May keys be encoded by encode_plain_keys()? Their one column is a number or a text, of which
+ * columns may not be null. */
+static bool
+is_plain_key(const columns_reader *self)
+{
+    const sinter__cells *cells = &self->cells[self->keys[0]];
+    const struct ArrowArray *array = self->array.children[self->keys[0]];
+    const sinter_type *type = sinter_key_codec_type(self->request.key_codec, 0);
+
+    return sinter_key_codec_count(self->request.key_codec) == 1 && !type->nullable &&
+           !cells->is_padded && (array->null_count == 0 || array->buffers[0] == NULL) &&
+           ((type->id == SINTER_TYPE_INT && cells->form == SINTER__CELL_INT32) ||
+            (type->id == SINTER_TYPE_BIGINT && cells->form == SINTER__CELL_INT64) ||
+            (sinter__type_is_bytes(type) && cells->form == SINTER__CELL_BYTES));
+}
+
+/* Numbers as the codec has them: from the most significant byte on, the sign turned. */
+static sinter_status
+encode_numbers(columns_reader *self, uint32_t count, sinter_error *err)
+{
+    const struct ArrowArray *array = self->array.children[self->keys[0]];
+    const bool is_wide = self->cells[self->keys[0]].form == SINTER__CELL_INT64;
+    const size_t width = is_wide ? sizeof(int64_t) : sizeof(int32_t);
+    uint8_t *to = NULL;
+
+    SINTER__CHECK(sinter__text_reserve(&self->key_bytes, count * width, err));
+    to = (uint8_t *)self->key_bytes.data;
+    for (uint32_t i = 0; i < count; i++, to += width) {
+        if (is_wide) {
+            const int64_t value = ((const int64_t *)array->buffers[1])[array->offset + i];
+
+            sinter__put_be64(to, (uint64_t)value ^ (uint64_t)1 << 63);
+        } else {
+            const int32_t value = ((const int32_t *)array->buffers[1])[array->offset + i];
+
+            sinter__put_be32(to, (uint32_t)value ^ (uint32_t)1 << 31);
+        }
+        self->rows.key_offsets[i + 1] = (uint32_t)((i + 1) * width);
+    }
+    self->key_bytes.size = count * width;
+    return SINTER_OK;
+}
+
+/* Texts that are as they should be; `*done_out` is how many of the first ones were. */
+static sinter_status
+encode_texts(columns_reader *self, uint32_t count, uint32_t *done_out, sinter_error *err)
+{
+    const struct ArrowArray *array = self->array.children[self->keys[0]];
+    const uint32_t precision = sinter_key_codec_type(self->request.key_codec, 0)->precision;
+    const int32_t *offsets = (const int32_t *)array->buffers[1] + array->offset;
+    const size_t size = (size_t)(offsets[count] - offsets[0]);
+    uint32_t i = 0;
+
+    SINTER__CHECK(sinter__text_reserve(&self->key_bytes, size, err));
+    /* Not more bytes than characters may be is short enough. What isn't is looked at by the codec,
+     * which knows what to say. */
+    while (i < count && (uint32_t)(offsets[i + 1] - offsets[i]) <= precision &&
+           (uint32_t)(offsets[i + 1] - offsets[i]) <= SINTER_KEY_BYTES_MAX) {
+        self->rows.key_offsets[i + 1] = (uint32_t)(offsets[i + 1] - offsets[0]);
+        i++;
+    }
+    self->key_bytes.size = self->rows.key_offsets[i];
+    if (self->key_bytes.size > 0) {
+        memcpy(self->key_bytes.data, (const uint8_t *)array->buffers[2] + offsets[0],
+               self->key_bytes.size);
+    }
+    *done_out = i;
+    return SINTER_OK;
+}
+
 /* The keys of all rows that were read. */
 static sinter_status
 encode_keys(columns_reader *self, uint32_t count, sinter__keys *out, sinter_error *err)
 {
     bool is_fixed = true;
+    uint32_t done = 0;
 
     sinter_text_reset(&self->key_bytes);
     self->rows.key_offsets[0] = 0;
+    if (self->request.key_codec != NULL && is_plain_key(self)) {
+        if (self->cells[self->keys[0]].form == SINTER__CELL_BYTES) {
+            SINTER__CHECK(encode_texts(self, count, &done, err));
+        } else {
+            SINTER__CHECK(encode_numbers(self, count, err));
+            done = count;
+        }
+    }
     for (uint32_t i = 0; self->request.key_codec != NULL && i < count; i++) {
-        SINTER__CHECK(encode_key(self, i, err));
+        if (i >= done) {
+            SINTER__CHECK(encode_key(self, i, err));
+        }
         if (self->key_bytes.size > UINT32_MAX - KEY_SLACK) {
             return SINTER__ERR(err, SINTER_E_TOO_LARGE, "4 GiB of keys in the rows of one batch");
         }
-        self->rows.key_offsets[i + 1] = (uint32_t)self->key_bytes.size;
+        if (i >= done) {
+            self->rows.key_offsets[i + 1] = (uint32_t)self->key_bytes.size;
+        }
         is_fixed = is_fixed && self->rows.key_offsets[i + 1] - self->rows.key_offsets[i] ==
                                    self->rows.key_offsets[1];
     }
@@ -426,25 +511,67 @@ is_same(const struct ArrowSchema *schema, const sinter__write_plan *plan)
     return true;
 }
 
+/* The column of the key's that a column of the table repeats, value for value: it is read once.
+ * UINT32_MAX: none. */
+static uint32_t
+key_twin(const sinter__write_plan *plan, size_t field)
+{
+    for (size_t k = 0; plan->has_key_fields && k < plan->key_count; k++) {
+        if (plan->system_count + plan->keys[k] == field) {
+            return (uint32_t)k;
+        }
+    }
+    return UINT32_MAX;
+}
+
+/* All fields of the plan, each of which is read once. */
+static sinter_status
+choose_columns(columns_reader *self, sinter__columnar_read *out, sinter_error *err)
+{
+    const sinter__write_plan *plan = self->request.plan;
+    uint32_t *columns = NULL;
+    uint32_t *shown = NULL;
+
+    SINTER__CHECK(sinter__arena_take(&self->arena, plan->field_count * sizeof *columns,
+                                     (void **)&columns, err));
+    SINTER__CHECK(
+        sinter__arena_take(&self->arena, plan->field_count * sizeof *shown, (void **)&shown, err));
+    *out = (sinter__columnar_read){.struct_size = (uint32_t)sizeof *out,
+                                   .columns = columns,
+                                   .shown = shown,
+                                   .shown_count = (uint32_t)plan->field_count};
+    for (size_t i = 0; i < plan->field_count; i++) {
+        const uint32_t twin = key_twin(plan, i);
+
+        shown[i] = twin == UINT32_MAX ? out->column_count : twin;
+        if (twin == UINT32_MAX) {
+            columns[out->column_count++] = (uint32_t)i;
+        }
+    }
+    return SINTER_OK;
+}
+
 static sinter_status
 begin_read(columns_reader *self, int32_t kind, sinter_error *err)
 {
     const sinter__write_plan *plan = self->request.plan;
-    sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read};
+    sinter__columnar_read read;
     sinter__columnar_field *fields = NULL;
     struct ArrowSchema as = {0};
     sinter_status st = SINTER_OK;
 
+    SINTER__CHECK(choose_columns(self, &read, err));
     SINTER__CHECK(sinter__arena_take(&self->arena, plan->field_count * sizeof *fields,
                                      (void **)&fields, err));
-    for (size_t i = 0; i < plan->field_count; i++) {
-        fields[i] = (sinter__columnar_field){
-            .name = plan->fields[i].name, .type = plan->fields[i].type, .id = -1};
+    for (uint32_t i = 0; i < read.column_count; i++) {
+        const sinter_field *field = &plan->fields[read.columns[i]];
+
+        fields[i] = (sinter__columnar_field){.name = field->name, .type = field->type, .id = -1};
     }
-    SINTER__CHECK(sinter__columnar_schema_make(self->env, fields, plan->field_count, &as, err));
+    SINTER__CHECK(sinter__columnar_schema_make(self->env, fields, read.column_count, &as, err));
     for (size_t i = 0; i < plan->field_count && st == SINTER_OK; i++) {
-        st = sinter__cells_bind(&self->arena, kind, as.children[i], &plan->fields[i].type,
-                                &self->cells[i], err);
+        st = sinter__cells_bind(&self->arena, kind, as.children[read.shown[i]],
+                                &plan->fields[i].type, &self->cells[i], err);
     }
     read.as = &as;
     if (st == SINTER_OK) {
@@ -571,7 +698,7 @@ sinter__columns_reader_measure(const sinter_env *env, const sinter__columns_requ
                                const sinter_read_options *options, sinter_footprint *out,
                                sinter_error *err)
 {
-    const sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read};
+    sinter__columnar_read read;
     sinter__columnar_footprint found = {.struct_size = (uint32_t)sizeof found};
     sinter__columnar_info info = {.struct_size = (uint32_t)sizeof info};
     columns_reader *self = NULL;
@@ -579,6 +706,7 @@ sinter__columns_reader_measure(const sinter_env *env, const sinter__columns_requ
 
     SINTER__CHECK(create_reader(env, request, &self, err));
     SINTER__TRY(open_file(self, options == NULL ? &whole : options, &info, err));
+    SINTER__TRY(choose_columns(self, &read, err));
     SINTER__TRY(self->library.api->file_footprint(self->file, &read, &found, err));
     *out = (sinter_footprint){.struct_size = (uint32_t)sizeof *out,
                               .block_rows = found.batch_rows,

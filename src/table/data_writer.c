@@ -18,8 +18,8 @@ enum {
      * end there only, so rows of a file count as those of all files of a writer do. */
     LOOK_ROWS = 1000,
     LOOK_ROWS_ORC = 1024,
-    GROUP_RANGES = 64, /* that stay columns, and go to the file together */
-    GROUP_ROWS = 4096, /* not many more than these */
+    GROUP_RANGES = 256, /* that stay columns, and go to the file together */
+    GROUP_ROWS = 4096,  /* not many more than these */
     PAGE_BYTES = 1 << 20,
     SMALL_BYTES = 4 << 20 /* of files whose end pages decide that are not full yet */
 };
@@ -203,6 +203,29 @@ append_row(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_er
     return SINTER_OK;
 }
 
+/* The same for rows that lie side by side. */
+static void
+count_range(data_writer *self, const sinter_range *range)
+{
+    const sinter_batch *batch = range->batch;
+    const uint32_t end = range->first + range->count;
+    int64_t least = sequence_of(self, batch, range->first);
+    int64_t greatest = least;
+
+    if (self->plan->key_count == 0) {
+        greatest += (int64_t)range->count - 1;
+    }
+    for (uint32_t row = range->first; self->plan->key_count > 0 && row < end; row++) {
+        least = batch->sequences[row] < least ? batch->sequences[row] : least;
+        greatest = batch->sequences[row] > greatest ? batch->sequences[row] : greatest;
+        self->retracts += sinter_kind_is_retract(batch->kinds[row]) ? 1 : 0;
+    }
+    self->sequence_min = self->rows == 0 || least < self->sequence_min ? least : self->sequence_min;
+    self->sequence_max =
+        self->rows == 0 || greatest > self->sequence_max ? greatest : self->sequence_max;
+    self->rows += range->count;
+}
+
 static sinter_status
 keep_key(data_writer *self, sinter__buffer *key, const sinter_batch *batch, uint32_t row,
          sinter_error *err)
@@ -255,29 +278,58 @@ is_of_columns(const sinter_batch *batch)
            ((const sinter__columns_payload *)batch->payload)->batch != NULL;
 }
 
+/** Ranges of one batch among some, in a chain. */
+typedef struct batch_chain {
+    const sinter_batch *batch;
+    size_t first;
+    size_t last;
+} batch_chain;
+
+/* Chain the ranges of each batch; how many batches there are. */
+static size_t
+chain_ranges(const sinter_range *ranges, size_t count, batch_chain *chains, size_t *next)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        size_t c = 0;
+
+        while (c < found && chains[c].batch != ranges[i].batch) {
+            c++;
+        }
+        if (c == found) {
+            chains[found++] = (batch_chain){ranges[i].batch, i, i};
+        } else {
+            next[chains[c].last] = i;
+            chains[c].last = i;
+        }
+    }
+    return found;
+}
+
 /* Statistics of the ranges of one batch among some, once for all of them: batches take turns where
  * runs overlap. */
 static sinter_status
 add_stats(data_writer *self, const sinter_range *ranges, size_t count, sinter_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
-        const sinter_batch *batch = ranges[i].batch;
-        const sinter__columns_payload *payload = batch->payload;
-        sinter__row_span spans[GROUP_RANGES];
+    batch_chain chains[GROUP_RANGES];
+    size_t next[GROUP_RANGES];
+    sinter__row_span spans[GROUP_RANGES];
+    const size_t batches = chain_ranges(ranges, count, chains, next);
+
+    for (size_t c = 0; c < batches; c++) {
+        const sinter__columns_payload *payload = chains[c].batch->payload;
         sinter__stats_rows rows = {
             .cells = payload->cells, .arrays = payload->array->children, .spans = spans};
-        bool is_done = false;
 
-        for (size_t k = 0; k < count && !is_done; k++) {
-            is_done = k < i && ranges[k].batch == batch;
-            if (ranges[k].batch == batch) {
-                spans[rows.span_count++] = (sinter__row_span){
-                    (int64_t)(payload->first + ranges[k].first), ranges[k].count};
+        for (size_t i = chains[c].first;; i = next[i]) {
+            spans[rows.span_count++] =
+                (sinter__row_span){(int64_t)(payload->first + ranges[i].first), ranges[i].count};
+            if (i == chains[c].last) {
+                break;
             }
         }
-        if (!is_done) {
-            SINTER__CHECK(sinter__stats_collector_add_rows(self->collector, &rows, err));
-        }
+        SINTER__CHECK(sinter__stats_collector_add_rows(self->collector, &rows, err));
     }
     return SINTER_OK;
 }
@@ -318,23 +370,18 @@ static sinter_status
 append_columns(data_writer *self, const sinter_range *ranges, size_t count, bool counts_raw,
                sinter_error *err)
 {
-    const bool has_key = self->plan->key_count > 0;
     sinter__columnar_range columns[GROUP_RANGES];
 
     if (self->rows == 0) {
         SINTER__CHECK(keep_key(self, &self->min_key, ranges[0].batch, ranges[0].first, err));
     }
     for (size_t i = 0; i < count; i++) {
-        const sinter_batch *batch = ranges[i].batch;
-        const sinter__columns_payload *payload = batch->payload;
+        const sinter__columns_payload *payload = ranges[i].batch->payload;
 
         columns[i] = (sinter__columnar_range){.batch = payload->batch,
                                               .first = payload->first + ranges[i].first,
                                               .count = ranges[i].count};
-        for (uint32_t row = ranges[i].first; row < ranges[i].first + ranges[i].count; row++) {
-            count_row(self, sequence_of(self, batch, row),
-                      has_key && sinter_kind_is_retract(batch->kinds[row]));
-        }
+        count_range(self, &ranges[i]);
     }
     SINTER__CHECK(add_stats(self, ranges, count, err));
     for (size_t i = 0; i < count && counts_raw; i++) {

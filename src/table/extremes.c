@@ -287,3 +287,15 @@ sinter__extremes_find(const sinter__cells *cells, const struct ArrowArray *array
         out->greatest -= array->offset;
     }
 }
+
+int64_t
+sinter__extremes_nulls(const struct ArrowArray *array, const sinter__row_span *spans,
+                       size_t span_count)
+{
+    const stretch rows = {.valid = array->null_count == 0 ? NULL : array->buffers[0],
+                          .offset = array->offset,
+                          .spans = spans,
+                          .span_count = span_count};
+
+    return count_nulls(&rows);
+}

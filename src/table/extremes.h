@@ -24,4 +24,9 @@ void
 sinter__extremes_find(const sinter__cells *cells, const struct ArrowArray *array,
                       const sinter__row_span *spans, size_t span_count, sinter__extremes *out);
 
+/** Count the nulls among some of the rows, whatever their type is. */
+int64_t
+sinter__extremes_nulls(const struct ArrowArray *array, const sinter__row_span *spans,
+                       size_t span_count);
+
 #endif

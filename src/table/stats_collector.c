@@ -469,10 +469,14 @@ sinter__stats_collector_add_rows(sinter__stats_collector *self, const sinter__st
         if (!column->counts_nulls) {
             continue;
         }
+        if (!column->has_bounds) {
+            column->nulls += sinter__extremes_nulls(rows->arrays[i], rows->spans, rows->span_count);
+            continue;
+        }
         sinter__extremes_find(&rows->cells[i], rows->arrays[i], rows->spans, rows->span_count,
                               &found);
         column->nulls += found.nulls;
-        if (found.least >= 0 && column->has_bounds) {
+        if (found.least >= 0) {
             SINTER__CHECK(
                 sinter__cells_get(&rows->cells[i], rows->arrays[i], found.least, &value, err));
             SINTER__CHECK(add_bounds(self, column, value, err));

@@ -146,6 +146,83 @@ Test(format_columnar, a_read_gives_the_columns_and_groups_that_were_chosen)
     bed_fini(&bed);
 }
 
+Test(format_columnar, a_column_that_is_shown_twice_is_read_once)
+{
+    static const uint32_t chosen[] = {0, 3};
+    static const uint32_t shown[] = {1, 0, 1};
+    static const uint32_t columns[] = {3, 0, 3};
+    const sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read,
+                                        .columns = chosen,
+                                        .column_count = 2,
+                                        .shown = shown,
+                                        .shown_count = 3};
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (int k = 0; k < 2; k++) {
+        const char *path = k == 0 ? "m/p" : "m/o";
+        const sinter__columnar_api *api = bed.columnar.api;
+        const sinter__columnar_write write = write_of(kinds[k]);
+        sinter__columnar_file *file = NULL;
+        sinter__columnar_batch *batch = NULL;
+        struct ArrowArray array;
+
+        bed_write(&bed, path, &write, 100, 100);
+        cr_assert_eq(api->file_open(&bed.columnar.host, path, 0, 0, &file, NULL), SINTER_OK);
+        cr_assert_eq(api->file_read(file, &read, NULL), SINTER_OK);
+        cr_assert_eq(api->file_next(file, &batch, NULL), SINTER_OK);
+        cr_assert_eq(api->batch_export(batch, &array, NULL), SINTER_OK);
+        cr_assert_eq(array.n_children, 3);
+        bed_check(&array, columns, 0);
+        cr_expect_eq(array.children[0]->buffers[1], array.children[2]->buffers[1]);
+        array.release(&array);
+        api->batch_release(batch);
+        api->file_close(file);
+    }
+    bed_fini(&bed);
+}
+
+/* Write the same rows again and again. @return the file's bytes */
+static uint64_t
+write_again(const columnar_bed *bed, const char *path, bool no_dictionary, int64_t rows, int times)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    sinter__columnar_write write = write_of(SINTER__COLUMNAR_PARQUET);
+    sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
+    sinter__columnar_batch *batch = bed_batch(bed, 0, rows);
+    const sinter__columnar_range range = {.batch = batch, .count = (uint64_t)rows};
+    sinter__columnar_output *output = NULL;
+    struct ArrowSchema schema;
+
+    bed_schema(&schema);
+    write.codec = SINTER__COLUMNAR_NONE;
+    write.no_dictionary = no_dictionary;
+    cr_assert_eq(api->output_open(&bed->columnar.host, path, &schema, &write, &output, NULL),
+                 SINTER_OK);
+    for (int i = 0; i < times; i++) {
+        cr_assert_eq(api->output_append(output, &range, 1, NULL), SINTER_OK);
+    }
+    cr_assert_eq(api->output_finish(output, &written, NULL), SINTER_OK);
+    api->output_close(output);
+    api->batch_release(batch);
+    schema.release(&schema);
+    return written.file_bytes;
+}
+
+Test(format_columnar, columns_get_a_dictionary_where_it_takes_less_than_the_values)
+{
+    enum { NAMES = 200 /* of encodings in the footer */ };
+    columnar_bed bed;
+    uint64_t plain = 0;
+
+    bed_init(&bed, 0);
+    plain = write_again(&bed, "m/a", true, 30000, 1);
+    cr_expect_leq(write_again(&bed, "m/b", false, 30000, 1), plain + NAMES);
+    plain = write_again(&bed, "m/c", true, 100, 300);
+    cr_expect_lt(write_again(&bed, "m/d", false, 100, 300), plain / 2);
+    bed_fini(&bed);
+}
+
 Test(format_columnar, choices_that_make_no_sense_are_refused)
 {
     static const uint32_t beyond[] = {0, BED_COLUMNS};
@@ -153,6 +230,7 @@ Test(format_columnar, choices_that_make_no_sense_are_refused)
     const sinter__columnar_read reads[] = {{.columns = beyond, .column_count = 2},
                                            {.columns = twice, .column_count = 2},
                                            {.columns = twice, .column_count = 0},
+                                           {.shown = beyond, .shown_count = 2},
                                            {.group_first = 7},
                                            {.group_count = UINT32_MAX}};
     columnar_bed bed;
