@@ -54,8 +54,9 @@ typedef struct expiry {
     bool clean_directories; /* snapshot.clean-empty-directories */
     int64_t begin;
     int64_t end;
+    int64_t first_kept; /* `end`, or for changelogs the next that there is */
     tags tags;
-    sinter__references needed;   /* metadata that stays: of snapshot `end` and tags */
+    sinter__references needed;   /* metadata that stays: of the first kept and tags */
     sinter__references branches; /* everything that other branches need, and changelogs */
     sinter__name_set added;      /* paths that later entries add */
     sinter__name_set tagged;     /* data files of the tag below */
@@ -231,6 +232,39 @@ out:
     return st;
 }
 
+/** Numbers may lack where changelogs were kept, then not, and then again. What lies before a gap
+ * goes by itself; the first behind it stays. */
+static sinter_status
+end_at_gap(expiry *self, sinter_error *err)
+{
+    sinter_text dir;
+    sinter__numbered files = {.env = env_of(self), .prefix = prefix(self)};
+    sinter__numbers numbers = {.count = 0};
+    size_t first = 0;
+    size_t i = 0;
+    sinter_status st = SINTER_OK;
+
+    sinter_text_init(files.env, &dir);
+    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
+    files.dir = dir.data;
+    SINTER__TRY(sinter__numbers_list(&files, &numbers, err));
+    while (i < numbers.count && numbers.items[i] < self->begin) {
+        i++;
+    }
+    first = i;
+    while (i < numbers.count && numbers.items[i] < self->end &&
+           numbers.items[i] == self->begin + (int64_t)(i - first)) {
+        i++;
+    }
+    self->end = smaller(self->end, self->begin + (int64_t)(i - first));
+    self->first_kept = i < numbers.count ? numbers.items[i] : self->end;
+    st = self->begin < self->end && i < numbers.count ? SINTER_OK : SINTER_END;
+out:
+    sinter__numbers_fini(files.env, &numbers);
+    sinter_text_fini(&dir);
+    return st;
+}
+
 /** Find begin and end; SINTER_END: there is nothing to do. */
 static sinter_status
 find_range(expiry *self, sinter_error *err)
@@ -258,6 +292,10 @@ find_range(expiry *self, sinter_error *err)
         if (young) {
             self->end = id;
         }
+    }
+    self->first_kept = self->end;
+    if (self->begin < self->end && self->is_of_changelogs) {
+        return end_at_gap(self, err);
     }
     return self->begin < self->end ? SINTER_OK : SINTER_END;
 }
@@ -342,7 +380,7 @@ find_needed(expiry *self, sinter_error *err)
     for (size_t i = 0; i < self->tags.count; i++) {
         SINTER__CHECK(sinter__references_add(&self->needed, self->table, self->tags.items[i], err));
     }
-    SINTER__CHECK(get_numbered(self, self->end, &first_kept, err));
+    SINTER__CHECK(get_numbered(self, self->first_kept, &first_kept, err));
     self->needed.is_lenient = self->is_of_changelogs;
     st = sinter__references_add(&self->needed, self->table, first_kept, err);
     if (st == SINTER_OK) {
@@ -740,7 +778,7 @@ remove_snapshots(expiry *self, sinter_error *err)
         SINTER__TRY(unless_gone(io->ops->unlink(io, path.data, &detail), &detail, err));
     }
     SINTER__TRY(io->ops->sync_dir(io, dir.data, err)); /* none comes back without its files */
-    sinter__hint_write(self->table, dir_name(self), "EARLIEST", self->end);
+    sinter__hint_write(self->table, dir_name(self), "EARLIEST", self->first_kept);
 out:
     sinter_text_fini(&path);
     sinter_text_fini(&dir);
@@ -756,7 +794,7 @@ expire(expiry *self, sinter_error *err)
     SINTER__CHECK(find_range(self, err));
     SINTER__CHECK(find_needed(self, err));
     SINTER__CHECK(skip_gap(self, err));
-    for (int64_t id = self->end; id >= self->begin; id--) {
+    for (int64_t id = self->end - (self->is_of_changelogs ? 1 : 0); id >= self->begin; id--) {
         SINTER__CHECK(plan_snapshot(self, id, err));
     }
     if (!self->is_of_changelogs) {

@@ -407,13 +407,34 @@ out:
     return st;
 }
 
-/* A file that isn't there: its snapshot may have been expired while it was read. */
+/** A walk over tags: does one hold the snapshot that is read? */
+typedef struct tag_search {
+    sinter_table_scan *scan;
+    bool is_found;
+} tag_search;
+
+static sinter_status
+look_at_tag(void *ctx, const char *name)
+{
+    tag_search *search = ctx;
+    sinter_snapshot *snapshot = NULL;
+    sinter_status st = sinter_table_snapshot_of_tag(search->scan->table, name, &snapshot, NULL);
+
+    search->is_found =
+        search->is_found || (st == SINTER_OK && snapshot->id == search->scan->snapshot_id);
+    sinter_snapshot_destroy(snapshot);
+    return SINTER_OK;
+}
+
+/* A file that isn't there: its snapshot may have been expired while it was read. What a tag holds
+ * doesn't expire. */
 static sinter_status
 expired_or(sinter_table_scan *scan, sinter_status st, sinter_error *err)
 {
     sinter_error detail = SINTER_ERROR_INIT;
     sinter_error gone = SINTER_ERROR_INIT;
     sinter_snapshot *snapshot = NULL;
+    tag_search search = {scan, false};
 
     if (st != SINTER_E_NOT_FOUND || scan->snapshot_id == 0) {
         return st;
@@ -421,6 +442,10 @@ expired_or(sinter_table_scan *scan, sinter_status st, sinter_error *err)
     if (sinter_table_snapshot_get(scan->table, scan->snapshot_id, &snapshot, &detail) !=
         SINTER_E_EXPIRED) {
         sinter_snapshot_destroy(snapshot);
+        return st;
+    }
+    if (sinter_table_each_tag(scan->table, look_at_tag, &search, NULL) != SINTER_OK ||
+        search.is_found) {
         return st;
     }
     if (err != NULL) {

@@ -265,6 +265,60 @@ Test(table_expire, changelogs_that_live_longer_keep_what_was_appended)
     commit_bed_fini(&bed);
 }
 
+/* Changelogs 1 to 3, and the options of now keep those from 3 on; one of them is missing. */
+static void
+begin_with_a_gap(commit_bed *bed, const char *missing)
+{
+    sinter_io_file *file = NULL;
+    sinter_io *io = NULL;
+    char text[4096] = {0};
+    sinter_io_range range = {.data = text};
+    uint64_t size = 0;
+    char *value = NULL;
+
+    begin(bed, ",\"changelog.num-retained.max\":\"20\"");
+    (void)expire(bed, &all_but_one);
+    replace(bed, &(bed_file){.name = "c", .level = 5}, &(bed_file){.name = "e", .level = 5});
+    io = bed->place.memory;
+    cr_assert_eq(io->ops->unlink(io, missing, NULL), SINTER_OK);
+    cr_assert_eq(io->ops->open(io, "t/schema/schema-0", 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->size(file, &size, NULL), SINTER_OK);
+    cr_assert_lt(size, sizeof text);
+    range.size = (size_t)size;
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    value = strstr(text, "\"20\"");
+    cr_assert_not_null(value);
+    memcpy(value, "\"3\" ", 4);
+    cr_assert_eq(io->ops->replace(io, "t/schema/schema-0", text, strlen(text), NULL), SINTER_OK);
+    commit_bed_open(bed);
+}
+
+Test(table_expire, changelogs_before_a_gap_go_by_themselves)
+{
+    commit_bed bed;
+    sinter_expire_result result;
+
+    begin_with_a_gap(&bed, "t/changelog/changelog-2");
+    result = expire(&bed, &all_but_one);
+    cr_expect_eq(result.changelogs, 1);
+    cr_expect_not(commit_bed_has(&bed, "t/changelog/changelog-1"));
+    cr_expect(commit_bed_has(&bed, "t/changelog/changelog-3"));
+    cr_expect(commit_bed_has(&bed, "t/changelog/changelog-4"));
+    cr_expect_eq(expire(&bed, &all_but_one).changelogs, 0, "again there is nothing to do");
+    cr_expect_eq(commit_bed_missing(&bed), 0);
+    commit_bed_fini(&bed);
+
+    begin_with_a_gap(&bed, "t/changelog/changelog-3"); /* which would be the first that stays */
+    result = expire(&bed, &all_but_one);
+    cr_expect_eq(result.changelogs, 2);
+    cr_expect_not(commit_bed_has(&bed, "t/changelog/changelog-2"));
+    cr_expect(commit_bed_has(&bed, "t/changelog/changelog-4"));
+    cr_expect(commit_bed_is_whole(&bed));
+    cr_expect_eq(commit_bed_missing(&bed), 0);
+    commit_bed_fini(&bed);
+}
+
 Test(table_expire, with_a_producer_changelogs_keep_changelog_files_only)
 {
     const sinter__manifest_entry *entries[2] = {NULL};

@@ -487,3 +487,58 @@ Test(field_faults, f31_a_reader_of_a_snapshot_that_is_expired_is_told_so)
     sinter_table_close(table);
     place_fini(&p);
 }
+
+static sinter_status
+remove_data_file(void *ctx, const char *name)
+{
+    char path[128];
+
+    if (strncmp(name, "data-", 5) == 0) {
+        (void)snprintf(path, sizeof path, "t/p=a/bucket-0/%s", name);
+        cr_assert_eq(
+            ((const place *)ctx)->memory->ops->unlink(((const place *)ctx)->memory, path, NULL),
+            SINTER_OK);
+    }
+    return SINTER_OK;
+}
+
+Test(field_faults, f31_what_a_tag_holds_is_damaged_and_not_expired_when_a_file_is_gone)
+{
+    const sinter_expire_options all_but_one = {
+        .struct_size = (uint32_t)sizeof all_but_one, .retain_min = 1, .retain_max = 1};
+    sinter_table_scan_options options = {.struct_size = (uint32_t)sizeof options, .bucket = -1};
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_io_file *file = NULL;
+    char text[2048] = {0};
+    sinter_io_range range = {.data = text};
+    uint64_t size = 0;
+    sinter_table_scan *scan = NULL;
+    sinter_snapshot *tagged = NULL;
+    const sinter_datum *values = NULL;
+    sinter_table *table = NULL;
+    sinter_io *io = NULL;
+    place p;
+
+    make_table(&p, pairs, "\"k\",\"p\"", "\"p\"");
+    io = p.memory;
+    write_rows(&p, "{\"k\":1,\"p\":\"a\",\"v\":\"x\"}\n");
+    cr_assert_eq(io->ops->open(io, "t/snapshot/snapshot-1", 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->size(file, &size, NULL), SINTER_OK);
+    cr_assert_lt(size, sizeof text);
+    range.size = (size_t)size;
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    place_write(&p, "t/tag/tag-old", text);
+    write_rows(&p, "{\"k\":1,\"p\":\"a\",\"v\":\"y\"}\n");
+    table = open_table(&p.env);
+    cr_assert_eq(sinter_table_expire(table, &all_but_one, NULL, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(sinter_table_snapshot_of_tag(table, "old", &tagged, &err), SINTER_OK);
+    options.snapshot = tagged;
+    cr_assert_eq(sinter_table_scan_open(table, &options, &scan, &err), SINTER_OK, "%s", err.text);
+    cr_assert_eq(io->ops->list(io, "t/p=a/bucket-0", remove_data_file, &p, NULL), SINTER_OK);
+    cr_expect_eq(sinter_table_scan_next(scan, &values, &err), SINTER_E_NOT_FOUND, "%s", err.text);
+    sinter_table_scan_close(scan);
+    sinter_snapshot_destroy(tagged);
+    sinter_table_close(table);
+    place_fini(&p);
+}
