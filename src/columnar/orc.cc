@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "columnar/columnar.hh"
+#include "columnar/orc_stripes.hh"
 #include "columnar/orc_tail.hh"
 #include "columnar/orc_zone.hh"
 
@@ -56,8 +57,9 @@ class OrcFile final : public sinter__columnar_file
         std::vector<Span> spans = spans_of(tail);
         int64_t offset = 0;
 
+        stripes_ = OrcStripes(tail);
         if (may_be_near_1970(spans)) {
-            ARROW_ASSIGN_OR_RAISE(offset, zone_offset_of(tail, *source));
+            ARROW_ASSIGN_OR_RAISE(offset, zone_offset_of(stripes_, *source));
         }
         cast = std::make_unique<Cast>(std::move(spans), offset, session->pool());
         writer = "ORC " + reader_->GetSoftwareVersion();
@@ -89,6 +91,10 @@ class OrcFile final : public sinter__columnar_file
         next_stripe_ = first;
         end_stripe_ = end;
         batch_rows_ = batch_rows;
+        types_ = types_of(*schema, columns);
+        tried_stripe_ = first;
+        rows_ = first < end ? reader_->GetStripeInformation(first).first_row_id : 0;
+        ARROW_RETURN_NOT_OK(try_stripes());
         if (first == 0 && end > 0 && end == reader_->NumberOfStripes()) {
             // One reader for all stripes seeks nowhere, so it needs no row index.
             if (columns.size() < static_cast<size_t>(schema->num_fields())) {
@@ -135,6 +141,7 @@ class OrcFile final : public sinter__columnar_file
         std::shared_ptr<arrow::RecordBatch> batch;
 
         while (batch == nullptr && (stripe_ != nullptr || next_stripe_ < end_stripe_)) {
+            ARROW_RETURN_NOT_OK(try_stripes());
             if (stripe_ == nullptr) {
                 ARROW_ASSIGN_OR_RAISE(stripe_, reader_->NextStripeReader(batch_rows_, columns_));
                 next_stripe_++;
@@ -144,12 +151,26 @@ class OrcFile final : public sinter__columnar_file
             }
             if (batch == nullptr) {
                 stripe_.reset();
+            } else {
+                rows_ += batch->num_rows();
             }
         }
         return batch;
     }
 
   private:
+    /** Look at the stripes that the next rows are in, once each. */
+    arrow::Status try_stripes()
+    {
+        while (tried_stripe_ < end_stripe_ &&
+               reader_->GetStripeInformation(tried_stripe_).first_row_id <= rows_) {
+            ARROW_RETURN_NOT_OK(
+                stripes_.check(static_cast<size_t>(tried_stripe_), types_, *source));
+            tried_stripe_++;
+        }
+        return arrow::Status::OK();
+    }
+
     /** Within a day, which is more than any time zone is ahead or behind. */
     static bool may_be_near_1970(const std::vector<Span> &spans)
     {
@@ -179,7 +200,11 @@ class OrcFile final : public sinter__columnar_file
 
     std::unique_ptr<orc::ORCFileReader> reader_;
     std::shared_ptr<arrow::RecordBatchReader> stripe_;
+    OrcStripes stripes_;
+    std::vector<bool> types_; // that are read
     std::vector<int> columns_;
+    int64_t rows_ = 0;     // behind the last batch
+    int tried_stripe_ = 0; // the first that nobody looked at
     int next_stripe_ = 0;
     int end_stripe_ = 0;
     int64_t batch_rows_ = 0;

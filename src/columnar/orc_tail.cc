@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "columnar/fields.hh"
+#include "columnar/orc_stripes.hh"
 
 namespace columnar
 {
@@ -57,11 +58,14 @@ span_of(Fields statistics)
 arrow::Status
 check_orc_tail(Source &source)
 {
-    enum { FOOTER_LENGTH = 1, CHUNK_BYTES = 3, VERSION = 4, METADATA_LENGTH = 5, MAGIC = 8000 };
+    enum { FOOTER_LENGTH = 1, CODEC = 2, CHUNK_BYTES = 3, VERSION = 4, METADATA_LENGTH = 5 };
+    constexpr uint64_t kMagicField = 8000;
     uint8_t tail[256] = {0};
     const uint64_t size = source.size();
     const auto tail_size = static_cast<int64_t>(size < sizeof tail ? size : sizeof tail);
     uint64_t room = 0;
+    uint64_t footer_bytes = 0;
+    OrcChunks chunks;
     bool has_magic = false;
 
     ARROW_ASSIGN_OR_RAISE(const int64_t got,
@@ -82,12 +86,17 @@ check_orc_tail(Source &source)
                 return arrow::Status::Invalid("the postscript tells of more than the file has");
             }
             room -= script.value();
+            footer_bytes = script.field() == FOOTER_LENGTH ? script.value() : footer_bytes;
+            break;
+        case CODEC:
+            chunks.codec = script.value();
             break;
         case CHUNK_BYTES:
             if (script.value() > kChunkBytesMax) {
                 return arrow::Status::Invalid("the postscript tells of chunks of ", script.value(),
                                               " bytes");
             }
+            chunks.chunk_bytes = script.value();
             break;
         case VERSION: // two numbers; of a later one the library tells on the terminal, and goes on
             if (script.bytes() != nullptr && script.value() == 2 &&
@@ -96,7 +105,7 @@ check_orc_tail(Source &source)
                                                      int(script.bytes()[1]));
             }
             break;
-        case MAGIC:
+        case kMagicField:
             has_magic = script.bytes() != nullptr && script.value() == kMagicBytes &&
                         std::memcmp(script.bytes(), "ORC", kMagicBytes) == 0;
             break;
@@ -104,9 +113,10 @@ check_orc_tail(Source &source)
             break;
         }
     }
-    return script.is_whole() && has_magic
-               ? arrow::Status::OK()
-               : arrow::Status::Invalid("the file's postscript is damaged");
+    if (!script.is_whole() || !has_magic) {
+        return arrow::Status::Invalid("the file's postscript is damaged");
+    }
+    return check_chunks(chunks, size - 1 - script_size - footer_bytes, footer_bytes, source);
 }
 
 std::vector<Span>

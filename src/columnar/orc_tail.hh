@@ -16,7 +16,7 @@ namespace columnar
 
 constexpr uint64_t kChunkBytesMax = 8 << 20; // a chunk's size has 23 bits
 
-/** Is there a postscript whose sizes lie within the file? */
+/** Is there a postscript whose sizes lie within the file, and a footer that can be decoded? */
 arrow::Status
 check_orc_tail(Source &source);
 

@@ -4,18 +4,15 @@
 
 #include <arrow/result.h>
 
-#include <string>
-
-#include "columnar/session.hh"
+#include "columnar/orc_stripes.hh"
 
 namespace columnar
 {
 
-/** Seconds by which the writer's time zone was ahead of UTC when 1970 began. `tail`: the footer as
- *  the ORC library hands it out. Stripes of several zones are NotImplemented, as are zones that
- *  this machine doesn't know. */
+/** Seconds by which the writer's time zone was ahead of UTC when 1970 began. Stripes of several
+ *  zones are NotImplemented, as are zones that this machine doesn't know. */
 arrow::Result<int64_t>
-zone_offset_of(const std::string &tail, Source &source);
+zone_offset_of(const OrcStripes &stripes, Source &source);
 
 } // namespace columnar
 
