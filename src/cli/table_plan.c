@@ -37,7 +37,7 @@ cli_table_settings_init(const cli_common *common, cli_table_settings *out)
         char *text = copy_text(common->settings.items[i]);
         char *equals = strchr(text, '=');
 
-        *equals = '\0'; /* parsing has checked that there is one */
+        *equals = '\0'; /* there is one, or cli_settings_apply() had failed */
         add_setting(out, text, equals + 1);
     }
     if (common->memory != NULL) {

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "cli/levels.h"
+#include "cli/opts.h"
 #include "cli/plan.h"
 #include "cli/report.h"
 #include "cli/table_open.h"
@@ -103,6 +104,18 @@ cli_plan_show(cli *session, const cli_task_arguments *args, const cli_source *so
     return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }
 
+/* Settings are words of a command line until they have been applied once. */
+static int
+check_settings(const cli_common *common)
+{
+    sinter_compact_options set;
+    int code = CLI_EXIT_OK;
+
+    cli_table_defaults(&set);
+    code = cli_settings_apply(&common->settings, &set);
+    return code == CLI_EXIT_OK ? cli_memory_apply(common, &set) : code;
+}
+
 static int
 plan_table(cli *session, const plan_arguments *args)
 {
@@ -111,8 +124,11 @@ plan_table(cli *session, const plan_arguments *args)
     sinter_table_plan *plan = NULL;
     sinter_error err = SINTER_ERROR_INIT;
     uint64_t task_bytes_max = 0;
-    int code = CLI_EXIT_OK;
+    int code = check_settings(&args->task.common);
 
+    if (code != CLI_EXIT_OK) {
+        return code;
+    }
     if (args->max_task_size != NULL &&
         (sinter_parse_bytes(args->max_task_size, &task_bytes_max, &err) != SINTER_OK ||
          task_bytes_max == 0)) {

@@ -77,6 +77,14 @@ copy_local(sinter__arena *arena, const word *path, const char **out, sinter_erro
     return SINTER_OK;
 }
 
+/* Absolute, and not the root, whose parts would begin with two slashes, as the name of a host does.
+ */
+static bool
+is_place(const char *local)
+{
+    return local != NULL && local[0] == '/' && local[1] != '\0';
+}
+
 static sinter_status
 check_word(const word *path, sinter_error *err)
 {
@@ -115,7 +123,7 @@ sinter__external_paths_all(const sinter_schema *schema, sinter__arena *arena,
     SINTER__CHECK(make_room(list, arena, out, err));
     while (next_word(&list, &path)) {
         SINTER__CHECK(copy_local(arena, &path, &out->dirs[out->count], err));
-        out->count += out->dirs[out->count] != NULL && out->dirs[out->count][0] == '/' ? 1 : 0;
+        out->count += is_place(out->dirs[out->count]) ? 1 : 0;
     }
     return SINTER_OK;
 }
@@ -139,7 +147,7 @@ load_paths(const char *list, const char *wanted, sinter__arena *arena, sinter__e
             continue;
         }
         SINTER__CHECK(copy_local(arena, &path, local, err));
-        if (*local == NULL || (*local)[0] != '/') {
+        if (!is_place(*local)) {
             return SINTER__ERR(err, SINTER_E_UNSUPPORTED,
                                "option %s: files can't be written to \"%.*s\" (\"file:/dir\" only)",
                                paths_key, (int)(path.size < 100 ? path.size : 100), path.text);

@@ -62,6 +62,8 @@ copy d
 same "$(json 'len(set(t["task_id"] for t in all)), len(all) > 2, all[0]["range"]["begin_key"]' \
     <parts.jsonl)" '[1, true, null]'
 s 2 plan d/t --max-task-size 0
+s 2 plan d/t -o target-file-size
+has "$err" "KEY=VALUE"
 split -l 1 parts.jsonl part.
 for part in part.*; do
     "$SINTER" run "$part" >>parts-done.jsonl

@@ -195,6 +195,7 @@ Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
         {"row-tracking.enabled", "true", "", SINTER_E_UNSUPPORTED}, /* with a key */
         {"data-file.external-paths", "s3://b/c", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
         {"data-file.external-paths", "file:x", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
+        {"data-file.external-paths", "file:///", ROUND_ROBIN, SINTER_E_UNSUPPORTED},
         {"data-file.external-paths", "/x", ROUND_ROBIN, SINTER_E_INVALID},
         {"data-file.external-paths.strategy", "entropy-inject",
          ",\"data-file.external-paths\":\"file:/x\"", SINTER_E_UNSUPPORTED},
