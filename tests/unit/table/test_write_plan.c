@@ -136,9 +136,9 @@ Test(table_write_plan, external_paths_are_those_that_the_strategy_takes)
 {
     static const char list[] = "\"data-file.external-paths\":\"file:///a//b/ , "
                                "FILE:/c\",\"data-file.external-paths.strategy\":";
-    static const char *const strategies[] = {"\"None\"", "\"ROUND-ROBIN\"",
-                                             "\"specific-fs\",\"data-file.external-paths."
-                                             "specific-fs\":\"file\""};
+    static const char specific[] =
+        "\"specific-fs\",\"data-file.external-paths.specific-fs\":\"file\"";
+    static const char *const strategies[] = {"\"None\"", "\"ROUND-ROBIN\"", specific};
 
     for (size_t i = 0; i < 3; i++) {
         char options[320];
