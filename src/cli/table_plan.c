@@ -55,6 +55,18 @@ cli_table_settings_fini(cli_table_settings *settings)
     free(settings->items);
 }
 
+/* An option that means nothing for a table; NULL: none was given. */
+static const char *
+option_of_directories(const cli_task_arguments *args)
+{
+    return args->base_dir != NULL               ? "--base-dir"
+           : args->unit != NULL                 ? "--unit"
+           : args->output_level.is_set          ? "--output-level"
+           : args->max_level.is_set             ? "--max-level"
+           : args->drop_delete != CLI_DROP_AUTO ? "--drop-delete"
+                                                : NULL;
+}
+
 int
 cli_table_plan(const cli_task_arguments *args, sinter_table *table,
                const cli_table_settings *settings, uint64_t task_bytes_max, sinter_table_plan **out)
@@ -62,9 +74,7 @@ cli_table_plan(const cli_task_arguments *args, sinter_table *table,
     const sinter_table_plan_options options = {
         .struct_size = (uint32_t)sizeof options,
         .full = args->full,
-        .bucket = args->bucket.is_set && args->bucket.value <= INT32_MAX
-                      ? (int32_t)args->bucket.value
-                      : -1,
+        .bucket = args->bucket.is_set ? (int32_t)args->bucket.value : -1,
         .partitions = args->partitions.items,
         .partition_count = args->partitions.count,
         .task_max = args->max_tasks.is_set ? args->max_tasks.value : 0,
@@ -74,8 +84,15 @@ cli_table_plan(const cli_task_arguments *args, sinter_table *table,
         .task_bytes_max = task_bytes_max,
     };
     sinter_error err = SINTER_ERROR_INIT;
-    const sinter_status st = sinter_table_plan_create(table, &options, out, &err);
+    sinter_status st = SINTER_OK;
 
+    if (option_of_directories(args) != NULL) {
+        return cli_fail(CLI_EXIT_USAGE, "%s is not for tables", option_of_directories(args));
+    }
+    if (args->bucket.is_set && args->bucket.value > INT32_MAX) {
+        return cli_fail(CLI_EXIT_USAGE, "option '--bucket' must be from 0 to %d", INT32_MAX);
+    }
+    st = sinter_table_plan_create(table, &options, out, &err);
     return st == SINTER_OK ? CLI_EXIT_OK : cli_fail_status(st, &err);
 }
 

@@ -247,12 +247,28 @@ set_levels(const cli_task_arguments *args, const cli_source *source, sinter_comp
     return CLI_EXIT_OK;
 }
 
+/* An option that means nothing without a table; NULL: none was given. */
+static const char *
+option_of_tables(const cli_task_arguments *args)
+{
+    return args->partitions.count > 0  ? "--partition"
+           : args->bucket.is_set       ? "--bucket"
+           : args->max_tasks.is_set    ? "--max-tasks"
+           : args->commit_user != NULL ? "--commit-user"
+           : args->branch != NULL      ? "--branch"
+                                       : NULL;
+}
+
 int
 cli_task_init(cli *session, const cli_task_arguments *args, const cli_source *source, cli_task *out)
 {
     int code;
 
     memset(out, 0, sizeof *out);
+    if (option_of_tables(args) != NULL) {
+        return cli_fail(CLI_EXIT_USAGE, "%s is for tables; there is no schema/ in %s",
+                        option_of_tables(args), source->path);
+    }
     sinter_compact_task_init(&out->task);
     out->task.base_dir = source->base_dir;
     out->task.options = &source->options;

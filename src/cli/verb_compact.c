@@ -329,6 +329,17 @@ parse_rate(const char *option, const char *text, uint64_t *out)
                : cli_fail(CLI_EXIT_USAGE, "option '--%s': %s", option, err.text);
 }
 
+/* An option that means nothing for a table; NULL: none was given. */
+static const char *
+option_of_directories(const compact_arguments *args)
+{
+    return args->result != NULL        ? "--result"
+           : args->catalog_out != NULL ? "--catalog-out"
+           : args->spill_limit != NULL ? "--spill-limit (-o sinter.spill-limit=SIZE is)"
+           : args->verify_output       ? "--verify-output (-o sinter.verify-output=true is)"
+                                       : NULL;
+}
+
 /* Tables are compacted by their own options; nothing else is a list. */
 static int
 compact_tables(cli *session, const compact_arguments *args, cli_load *load)
@@ -341,6 +352,9 @@ compact_tables(cli *session, const compact_arguments *args, cli_load *load)
                             "%s is no table; several operands have to be tables, all of them",
                             args->task.common.operands[i]);
         }
+    }
+    if (option_of_directories(args) != NULL) {
+        return cli_fail(CLI_EXIT_USAGE, "%s is not for tables", option_of_directories(args));
     }
     load->threads = threads < 1 ? 1 : threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
     return cli_tables_compact(session, &args->task, load, args->control, args->spill_dir);

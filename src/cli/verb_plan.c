@@ -164,6 +164,10 @@ run(cli *session, void *arguments)
     if (cli_is_table(session, args->task.common.operands[0])) {
         return plan_table(session, args);
     }
+    if (args->max_task_size != NULL) {
+        return cli_fail(CLI_EXIT_USAGE, "--max-task-size is for tables; there is no schema/ in %s",
+                        args->task.common.operands[0]);
+    }
     code = cli_source_open(session, &args->task.common, args->task.common.operands[0],
                            args->task.base_dir, 0, &source);
     if (code == CLI_EXIT_OK) {

@@ -101,8 +101,9 @@ const cli_verb cli_verb_run = {
         "for each; `-` is standard input. A task needs its files and nothing else: it may be run "
         "on any machine that sees them, several times and by several processes at once. Nothing "
         "refers to the new files until `sinter commit`.\n\n"
-        "After a failure, and when INT or TERM cancels, no new file is left, and the result says "
-        "why.",
+        "After a failure of a task, and when INT or TERM cancels, none of its new files is left, "
+        "and the result says why. Those of a result that can't be printed stay until `sinter "
+        "remove-orphans`.",
     .examples = "sinter run tasks.jsonl > results.jsonl\n"
                 "sinter plan warehouse/sales.db/orders | sinter run - --base-dir /mnt/orders\n",
     .options = options,

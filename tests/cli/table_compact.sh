@@ -40,6 +40,28 @@ has "$out" "nothing to do"
 s 8 plan a/t --full
 same "$(snapshots a)" $((count + 1))
 
+# what means nothing is refused, on both sides
+copy e
+before=$(state e)
+for option in "--result r.json" "--catalog-out c.json" "--base-dir e" "--unit x" "--output-level 3" "--max-level 4" \
+    "--drop-delete yes" "--spill-limit 1gb" --verify-output "--bucket 2147483648"; do
+    # shellcheck disable=SC2086 # an option and its value
+    s 2 compact e/t --full $option
+    has "$err" "${option%% *}"
+done
+s 2 plan e/t --full --unit x
+has "$err" "--unit is not for tables"
+same "$(state e)" "$before"
+mkdir f
+printf 'k\n1\n' | "$SINTER" ingest f - --key k
+for option in "--partition a=1" "--bucket 1" "--max-tasks 1" "--commit-user u" "--branch b"; do
+    # shellcheck disable=SC2086
+    s 2 compact f $option
+    has "$err" "${option%% *} is for tables"
+done
+s 2 plan f --max-task-size 1mb
+has "$err" "--max-task-size is for tables"
+
 # three steps, anywhere: what was committed once is committed once
 copy b
 mv b elsewhere
