@@ -82,9 +82,21 @@ end_work(cli *session)
     session->memory = NULL;
 }
 
+/* Registered buffers are lent out of the budget: no more of them than an eighth of it holds. */
+static uint32_t
+buffer_count(uint64_t memory_bytes)
+{
+    enum { BUDGET_PARTS = 8, BUFFER_BYTES = 256 << 10, USUAL = 16 };
+    const uint64_t most = memory_bytes / BUDGET_PARTS / BUFFER_BYTES;
+
+    return memory_bytes == 0 || most >= USUAL ? 0 : most < 1 ? 1 : (uint32_t)most;
+}
+
 int
 cli_session_start(cli *session, uint64_t memory_bytes)
 {
+    const sinter_io_options options = {.struct_size = (uint32_t)sizeof options,
+                                       .buffer_count = buffer_count(memory_bytes)};
     sinter_error err = SINTER_ERROR_INIT;
     sinter_status st;
 
@@ -93,7 +105,7 @@ cli_session_start(cli *session, uint64_t memory_bytes)
     st = sinter_memory_create(&session->boot, memory_bytes, &session->memory, &err);
     if (st == SINTER_OK) {
         session->env.memory = session->memory;
-        st = sinter_io_create(&session->env, session->io_kind, NULL, &session->io, &err);
+        st = sinter_io_create(&session->env, session->io_kind, &options, &session->io, &err);
     }
     if (st != SINTER_OK) {
         return cli_fail_status(st, &err);

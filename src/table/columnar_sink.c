@@ -23,6 +23,7 @@ typedef struct columnar_sink {
     sinter__columnar_builder *builder;
     sinter__columnar_field *fields;
     size_t count;
+    uint64_t batch_bytes;    /* of the builder before it is handed over */
     uint64_t reserved_bytes; /* of the builder, in the memory budget */
 } columnar_sink;
 
@@ -59,7 +60,7 @@ settle_memory(columnar_sink *sink, sinter_error *err)
     const uint64_t bytes = sinter__columnar_builder_bytes(sink->builder);
 
     if (bytes > sink->reserved_bytes) {
-        const uint64_t wanted = bytes < BATCH_BYTES ? BATCH_BYTES : 2 * bytes;
+        const uint64_t wanted = bytes < sink->batch_bytes ? sink->batch_bytes : 2 * bytes;
 
         SINTER__CHECK(sinter_memory_reserve(sink->env->memory, wanted - sink->reserved_bytes, err));
         sink->reserved_bytes = wanted;
@@ -75,7 +76,7 @@ columnar_append(sinter__row_sink *base, const sinter_datum *values, sinter_error
     SINTER__CHECK(sinter__columnar_builder_append(sink->builder, values, err));
     SINTER__CHECK(settle_memory(sink, err));
     return sinter__columnar_builder_rows(sink->builder) < BATCH_ROWS &&
-                   sinter__columnar_builder_bytes(sink->builder) < BATCH_BYTES
+                   sinter__columnar_builder_bytes(sink->builder) < sink->batch_bytes
                ? SINTER_OK
                : flush(sink, err);
 }
@@ -123,6 +124,20 @@ columnar_close(sinter__row_sink *base)
     sinter_memory_release(sink->env->memory, sink->reserved_bytes);
     sinter__free(sink->env, sink->fields);
     sinter__free(sink->env, sink);
+}
+
+/* Rows that wait take no more than a part of the budget, either. */
+static uint64_t
+batch_bytes(const columnar_sink *sink)
+{
+    enum { BUDGET_PARTS = 16, LEAST = 64 << 10 };
+    const uint64_t limit = sinter_memory_limit(sink->env->memory);
+    const uint64_t most = limit / BUDGET_PARTS;
+
+    if (limit == 0 || most >= BATCH_BYTES) {
+        return BATCH_BYTES;
+    }
+    return most < LEAST ? LEAST : most;
 }
 
 /* A row group or stripe lies in memory until it ends, so it takes no more than a part of the
@@ -206,6 +221,7 @@ sinter__columnar_sink_open(const sinter_env *env, const sinter__row_output *outp
                                     .finish = columnar_finish,
                                     .close = columnar_close};
     sink->env = env;
+    sink->batch_bytes = batch_bytes(sink);
     SINTER__TRY(open_file(sink, output, err));
     *out = &sink->base;
     sink = NULL;

@@ -178,3 +178,14 @@ s 2 commit a/t
 sed 's/data-[0-9a-f-]*-0.avro/data-missing.avro/' task.jsonl >gone.json
 s 4 run gone.json
 same "$(json 'd["status"]' <<<"$out")" failed
+
+# a budget that is larger never fails where a smaller one does
+if [ -n "${COLUMNAR_LIBRARY:-}" ]; then
+    export SINTER_COLUMNAR_LIBRARY=$COLUMNAR_LIBRARY
+    for budget in 4mb 6mb 8mb; do
+        rm -rf i
+        cp -r "$source_dir/tests/data/tables/oracle/pk_types_parquet.db" i
+        chmod -R u+w i
+        s 0 compact i/t --full --memory "$budget"
+    done
+fi
