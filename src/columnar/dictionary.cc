@@ -14,7 +14,7 @@ namespace columnar
 namespace
 {
 
-constexpr int64_t kRowsMax = 20000; // looked at; as many as a page of Paimon's has
+constexpr int64_t kLookedAtMax = 20000; // rows; as many as a page of Paimon's has
 constexpr int64_t kLengthBytes = 4; // in front of a text
 
 /** What the values of a leaf come to. */
@@ -100,7 +100,7 @@ count(const arrow::ArrayData &data, const parquet::ColumnDescriptor &column)
 {
     const bool is_text = column.physical_type() == parquet::Type::BYTE_ARRAY;
     const uint8_t *valid = data.buffers[0] == nullptr ? nullptr : data.buffers[0]->data();
-    const int64_t rows = std::min(data.length, kRowsMax);
+    const int64_t rows = std::min(data.length, kLookedAtMax);
     const auto *offsets = is_text ? data.GetValues<int32_t>(1) : nullptr;
     const int64_t width =
         is_text ? 0 : static_cast<const arrow::FixedWidthType &>(*data.type).bit_width() / 8;

@@ -68,7 +68,7 @@ struct sinter__columnar_stream {
     }
 
     std::unique_ptr<columnar::Session> session;
-    std::shared_ptr<columnar::Put> sink;
+    std::shared_ptr<arrow::io::OutputStream> sink;
     std::shared_ptr<arrow::ipc::RecordBatchWriter> writer;
 };
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""clang warns of nothing in what only gcc compiles: tests, benchmarks and examples. The library and
-the program are built with clang. usage: check_clang.py CLANG BUILD_DIR
+"""clang warns of nothing in what only gcc compiles: tests, benchmarks, examples, the program and
+libsinter_columnar. The library is built with clang. usage: check_clang.py CLANG BUILD_DIR
 """
 import concurrent.futures
 import json
@@ -12,7 +12,7 @@ import sys
 
 import tree
 
-FOLDERS = ("tests", "bench", "examples")
+FOLDERS = ("tests", "bench", "examples", "src/cli")
 
 
 def warnings(clang, entry):
@@ -33,7 +33,8 @@ def main():
     entries = {}
     for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
-        if path.suffix == ".c" and any(path.is_relative_to(tree.ROOT / at) for at in FOLDERS):
+        ours = path.suffix == ".c" and any(path.is_relative_to(tree.ROOT / at) for at in FOLDERS)
+        if ours or path.parent.name == "Unity":
             entries[path] = entry
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda entry: warnings(clang, entry), entries.values())

@@ -5,8 +5,7 @@ usage: check_tidy.py CLANG_TIDY BUILD_DIR [--deep]
 
 Nearly all of the time goes into a few functions whose paths the analyzer follows to its limit of
 nodes. It visits what it has not seen first, so a lower limit cuts repetition before reach. --deep
-(make torture) leaves the analyzer its own limit. The C++ files go as one: each alone takes 12
-seconds, of which Arrow's headers are ten.
+(make torture) leaves the analyzer its own limit. The C++ files go in the units they are built in.
 """
 import concurrent.futures
 import json
@@ -14,7 +13,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import tree
 
@@ -32,37 +30,24 @@ def tidy(command, build, path, limits):
     return found or [f"{tree.name(path)}: {done.stderr.strip()}"]
 
 
-def as_one(entries, folder):
-    """A unit that includes these files, in a folder with its own compile_commands.json."""
-    unit = pathlib.Path(folder) / "unit.cc"
-    unit.write_text("".join(f'#include "{entry["file"]}" // NOLINT\n' for entry in entries))
-    command = entries[0]["command"].replace(entries[0]["file"], str(unit))
-    (unit.parent / "compile_commands.json").write_text(json.dumps(
-        [{"directory": entries[0]["directory"], "command": command, "file": str(unit)}]))
-    return unit
-
-
 def main():
     command, build, *depth = sys.argv[1:]
     if depth not in ([], ["--deep"]):
         sys.exit(__doc__)
     limits = [] if depth else FEWER_NODES
     entries = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
-    entries = {entry["file"]: entry for entry in entries
-               if pathlib.Path(entry["file"]).is_relative_to(tree.ROOT / "src")}
-    paths = [pathlib.Path(file) for file in entries if file.endswith(".c")]
+    files = {entry["file"] for entry in entries}
+    paths = [path for path in map(pathlib.Path, files)
+             if path.is_relative_to(tree.ROOT / "src")]
     paths.sort(key=lambda path: -path.stat().st_size)  # no long one alone at the end
-    columnar = [entry for file, entry in sorted(entries.items()) if not file.endswith(".c")]
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = []
-        if columnar:
-            results.append(pool.submit(tidy, command, folder, as_one(columnar, folder),
-                                       [*limits, f"--config-file={tree.ROOT / '.clang-tidy'}",
-                                        "--checks=-readability-function-size"]))
+    units = sorted(path for path in map(pathlib.Path, files) if path.parent.name == "Unity")
+    settings = [*limits, f"--config-file={tree.ROOT / '.clang-tidy'}",
+                "--checks=-readability-function-size,-bugprone-suspicious-include"]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = [pool.submit(tidy, command, build, path, settings) for path in units]
         results += [pool.submit(tidy, command, build, path, limits) for path in paths]
         findings = sorted({line for result in results for line in result.result()})
-    tree.report(findings, len(entries), "files")
+    tree.report(findings, len(units) + len(paths), "files")
 
 
 if __name__ == "__main__":
