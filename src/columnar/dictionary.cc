@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr int64_t kLookedAtMax = 20000; // rows; as many as a page of Paimon's has
-constexpr int64_t kLengthBytes = 4; // in front of a text
+constexpr int64_t kLengthBytes = 4;     // in front of a text
 
 /** What the values of a leaf come to. */
 struct Tally {
