@@ -42,7 +42,7 @@ _sinter() {
     status)
         options="--base-dir --json --option --help$keys" ;;
     verify)
-        options="--base-dir --snapshot --tag --all --metadata --json --io --memory --verbose --nice --io-priority --progress --quiet --help" ;;
+        options="--base-dir --snapshot --tag --branch --all --metadata --json --io --memory --verbose --nice --io-priority --progress --quiet --help" ;;
     create)
         options="--schema --columns --primary-key --partition-by --comment --option --json --progress --quiet --help" ;;
     write)

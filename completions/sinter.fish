@@ -496,6 +496,7 @@ complete -c sinter -n '__fish_seen_subcommand_from status' -l sinter.memory-budg
 complete -c sinter -n '__fish_seen_subcommand_from verify' -l base-dir -r -d 'Where the files of a document lie, instead of its base_dir.'
 complete -c sinter -n '__fish_seen_subcommand_from verify' -l snapshot -r -d 'Of a table: this snapshot instead of the newest.'
 complete -c sinter -n '__fish_seen_subcommand_from verify' -l tag -r -d 'Of a table: the snapshot of this tag.'
+complete -c sinter -n '__fish_seen_subcommand_from verify' -l branch -r -d 'Of a table: this branch instead of main.'
 complete -c sinter -n '__fish_seen_subcommand_from verify' -l all -s a -d 'Of a table: all snapshots and tags.'
 complete -c sinter -n '__fish_seen_subcommand_from verify' -l metadata -d 'Of a table: data files must be there and have their size, and aren'\''t read.'
 complete -c sinter -n '__fish_seen_subcommand_from verify' -l json -s j -d 'Print JSON, for machines.'

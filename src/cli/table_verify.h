@@ -11,6 +11,7 @@ typedef struct cli_table_verify {
     const char *path;
     const char *snapshot; /* a number; NULL: not said */
     const char *tag;
+    const char *branch; /* NULL: main */
     bool all;
     bool metadata_only;
     bool json;

@@ -14,6 +14,7 @@ typedef struct verify_arguments {
     const char *base_dir;
     const char *snapshot;
     const char *tag;
+    const char *branch;
     bool all;
     bool metadata_only;
 } verify_arguments;
@@ -25,6 +26,8 @@ static const cli_option options[] = {
      "Of a table: this snapshot instead of the newest."},
     {"tag", 0, CLI_TEXT, offsetof(verify_arguments, tag), "NAME", NULL,
      "Of a table: the snapshot of this tag."},
+    {"branch", 0, CLI_TEXT, offsetof(verify_arguments, branch), "NAME", NULL,
+     "Of a table: this branch instead of main."},
     {"all", 'a', CLI_FLAG, offsetof(verify_arguments, all), NULL, NULL,
      "Of a table: all snapshots and tags."},
     {"metadata", 0, CLI_FLAG, offsetof(verify_arguments, metadata_only), NULL, NULL,
@@ -135,6 +138,7 @@ verify_table(cli *session, const verify_arguments *args, const char *path, verif
     cli_table_verify wanted = {.path = path,
                                .snapshot = args->snapshot,
                                .tag = args->tag,
+                               .branch = args->branch,
                                .all = args->all,
                                .metadata_only = args->metadata_only,
                                .json = args->common.json,

@@ -74,6 +74,20 @@ s 2 verify t --snapshot x
 s 2 verify t --snapshot 1 --all
 s 4 verify t --snapshot 9
 
+# a branch is checked by itself: its snapshots, and files that lie beside main's
+again
+mkdir -p t/branch/branch-b
+cp -r t/schema t/snapshot t/branch/branch-b
+edit t/branch/branch-b/snapshot/snapshot-2 'd["totalRecordCount"] += 1'
+s 0 verify t
+s 3 verify t --branch b
+has "$err" "totalRecordCount is 202"
+s 0 verify t --branch b --snapshot 1
+s 4 verify t --branch c
+has "$err" "branch"
+again
+rm "$file"
+
 # one bad table doesn't hide the others
 s 4 verify t good
 has "$out" "good: sound"
