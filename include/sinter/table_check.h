@@ -54,8 +54,8 @@ typedef struct sinter_table_check_result {
  * - manifests: numbers of entries, ranges of buckets and levels; a file added twice, or deleted and
  *   never added; record counts of the snapshot
  * - data files: damage that the format can tell, numbers of rows and deletes, first and last key,
- *   order of keys, sequence numbers, partition and bucket of every row, values outside of the
- *   statistics, null counts; files of a level above 0 that overlap
+ *   order of keys, sequence numbers, partition and bucket of every row, texts that are no UTF-8,
+ *   values outside of the statistics, null counts; files of a level above 0 that overlap
  * - deletion vectors: checksums, cardinality, positions, vectors of files that aren't there
  *
  * Of each data file the first fault is told.

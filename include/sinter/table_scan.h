@@ -30,7 +30,10 @@ typedef struct sinter_table_scan_options {
     int32_t level_max;
     bool has_limit;
     bool has_levels;
-    uint8_t reserved[6];
+    /* A text that is no UTF-8 ends the scan with SINTER_E_CORRUPT, the file and the row; else the
+     * bytes are handed out as they are. */
+    bool checks_texts;
+    uint8_t reserved[5];
 } sinter_table_scan_options;
 
 /** What a read has done so far. */

@@ -352,6 +352,29 @@ note_counters(const table_printer *p)
              counters.files_skipped, counters.rows_merged);
 }
 
+/* A text that can't be printed is damage, and rows don't tell their file: read once more up to it.
+ */
+static sinter_status
+find_bad_text(table_printer *p, sinter_error *err)
+{
+    const sinter_datum *values = NULL;
+    sinter_error found = SINTER_ERROR_INIT;
+    sinter_table_scan *scan = NULL;
+    sinter_status st = SINTER_OK;
+
+    p->options.checks_texts = true;
+    st = sinter_table_scan_open(p->table, &p->options, &scan, &found);
+    while (st == SINTER_OK && !cli_is_cancelled(NULL)) {
+        st = sinter_table_scan_next(scan, &values, &found);
+    }
+    sinter_table_scan_close(scan);
+    if (st != SINTER_E_CORRUPT) {
+        return err->status;
+    }
+    *err = found;
+    return st;
+}
+
 static int
 print_rows(table_printer *p)
 {
@@ -373,6 +396,9 @@ print_rows(table_printer *p)
     }
     if (p->scan != NULL && p->session->is_verbose) {
         note_counters(p);
+    }
+    if (st == SINTER_E_INVALID && err.file[0] == '\0' && p->writer != NULL) {
+        st = find_bad_text(p, &err);
     }
     if (st == SINTER_E_INVALID && err.file[0] == '\0' && p->wanted->rows == 0) {
         return cli_fail(CLI_EXIT_USAGE, "%s", err.text);

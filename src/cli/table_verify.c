@@ -184,9 +184,8 @@ put_text(const verify_job *job)
 void
 cli_table_verify_run(cli *session, cli_table_verify *wanted)
 {
-    const sinter_table_config config = {.struct_size = (uint32_t)sizeof config,
-                                        .path = wanted->path,
-                                        .branch = wanted->branch};
+    const sinter_table_config config = {
+        .struct_size = (uint32_t)sizeof config, .path = wanted->path, .branch = wanted->branch};
     verify_job job = {.session = session,
                       .wanted = wanted,
                       .result.struct_size = (uint32_t)sizeof job.result,

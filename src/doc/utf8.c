@@ -37,10 +37,26 @@ sequence_length(const uint8_t *at, size_t left)
     return length;
 }
 
+/* Bytes at the front that are ASCII, eight at a time. */
+static size_t
+ascii_length(const uint8_t *at, size_t left)
+{
+    size_t i = 0;
+    uint64_t word = 0;
+
+    for (; left - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, at + i, sizeof word);
+        if ((word & 0x8080808080808080u) != 0) {
+            break;
+        }
+    }
+    return i;
+}
+
 bool
 sinter__utf8_is_valid(sinter_bytes text)
 {
-    for (size_t i = 0; i < text.size;) {
+    for (size_t i = ascii_length(text.data, text.size); i < text.size;) {
         const size_t length = sequence_length(text.data + i, text.size - i);
 
         if (length == 0) {

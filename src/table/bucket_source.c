@@ -221,7 +221,8 @@ fill_input(sinter__bucket_source *self, const sinter__manifest_entry *entry, con
                               "the file has some of the columns only (data evolution), which this "
                               "version can't read");
     }
-    *out = (sinter__data_input){.path = path, .row_type = schema->row_type};
+    *out = (sinter__data_input){
+        .path = path, .row_type = schema->row_type, .checks_texts = self->request.checks_texts};
     return self->request.tracks_rows ? track_input(self, &entry->file, schema, out, err)
                                      : SINTER_OK;
 }

@@ -22,6 +22,7 @@ typedef struct sinter__bucket_request {
     const sinter__bucket_files *files;
     const sinter__index_manifest *index; /* of the snapshot; NULL: it has none */
     bool skips_level_0;
+    bool checks_texts;               /* as in sinter__data_input */
     const sinter__write_plan *write; /* NULL: files are only read */
     int32_t write_level;             /* of the files that are written */
     /* Somebody looks at values of rows while they are merged (a merge function, an order): they

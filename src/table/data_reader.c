@@ -1,6 +1,7 @@
 #include "table/data_reader.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,6 +10,7 @@
 #include "base/fail.h"
 #include "doc/binary.h"
 #include "doc/text.h"
+#include "doc/type.h"
 #include "sinter/sst.h"
 #include "sst/keys.h"
 #include "table/avro_records.h"
@@ -183,6 +185,46 @@ make_row(data_reader *reader, sinter_error *err)
     return reader->file->defaults.is_set ? set_defaults(reader, err) : SINTER_OK;
 }
 
+/* Is it a text, or has it one, that is no UTF-8? Printing tells of those in nested values. */
+static sinter_status
+has_bad_text(data_reader *reader, const sinter_type *type, const sinter_datum *value, bool *out,
+             sinter_error *err)
+{
+    sinter_status st = SINTER_OK;
+
+    *out = false;
+    if (value->is_null) {
+        return SINTER_OK;
+    }
+    if (sinter__type_is_string(type)) {
+        *out = !sinter__utf8_is_valid(value->as.bytes);
+    } else if (sinter_type_is_nested(type)) {
+        sinter_text_reset(&reader->value);
+        st = sinter_datum_print_json(type, value, 0, &reader->value, err);
+        *out = st == SINTER_E_INVALID;
+    }
+    return *out ? SINTER_OK : st;
+}
+
+static sinter_status
+check_texts(data_reader *reader, sinter_error *err)
+{
+    const sinter__row_plan *plan = reader->plan;
+
+    for (size_t i = 0; i < plan->count; i++) {
+        bool is_bad = false;
+
+        SINTER__CHECK(
+            has_bad_text(reader, &plan->fields[i].type, &reader->wanted[i], &is_bad, err));
+        if (is_bad) {
+            return SINTER__ERR_AT(err, SINTER_E_CORRUPT, reader->file->path, -1,
+                                  "row %" PRIu64 ", column \"%.100s\": a text that is no UTF-8",
+                                  reader->position, plan->fields[i].name);
+        }
+    }
+    return SINTER_OK;
+}
+
 /* What becomes of the row that was read besides its key. */
 static sinter_status
 keep_value(data_reader *reader, uint32_t row, sinter_error *err)
@@ -205,6 +247,9 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
     int place = 0;
 
     SINTER__CHECK(make_row(reader, err));
+    if (file->checks_texts && reader->records == NULL) {
+        SINTER__CHECK(check_texts(reader, err));
+    }
     if (reader->plan->key_codec != NULL) {
         SINTER__CHECK(encode_key(reader, err));
         place = place_in_range(reader);

@@ -45,6 +45,7 @@ typedef struct sinter__data_input {
     bool (*is_deleted)(void *ctx, uint64_t position);
     void *deleted_ctx;
     sinter__row_defaults defaults;
+    bool checks_texts; /* a text that is no UTF-8 is SINTER_E_CORRUPT, and named; not of records */
 } sinter__data_input;
 
 /**

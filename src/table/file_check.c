@@ -377,7 +377,8 @@ read_rows(file_check *self, sinter_error *err)
     const sinter__data_input input = {.path = self->path,
                                       .row_type = self->schema->columns.schema->row_type,
                                       .columns = self->written,
-                                      .column_count = self->written_count};
+                                      .column_count = self->written_count,
+                                      .checks_texts = true};
     const sinter_read_options options = {.struct_size = (uint32_t)sizeof options,
                                          .expected_file_bytes =
                                              (uint64_t)self->entry->file.file_size};

@@ -590,7 +590,8 @@ open_bucket(sinter_table_scan *scan, sinter_error *err)
                                           .options = &scan->table_options,
                                           .columns = &scan->columns,
                                           .index = &scan->index,
-                                          .skips_level_0 = skips_level_0(scan)};
+                                          .skips_level_0 = skips_level_0(scan),
+                                          .checks_texts = scan->options.checks_texts};
 
         if (is_covered(scan, files)) {
             continue;

@@ -118,3 +118,34 @@ PYTHON
     "$ARROW_PYTHON" -c 'import pyarrow, sys
 assert pyarrow.ipc.open_stream(sys.argv[1]).read_all().num_rows == 0' rows.arrows
 fi
+
+# a text that is no UTF-8: file, row and column are told, whatever the format and the type (pages of
+# Parquet have a checksum, which tells first)
+bad_text() {
+    local file
+    rm -rf bad
+    s 0 create bad --columns "id BIGINT, v $2" -o file.format="$1" -o file.compression=none
+    s 0 write -q bad "$3"
+    file=$(find bad -name "data-*.$1")
+    "$PYTHON" - "$file" <<'PYTHON'
+import sys
+data = open(sys.argv[1], "rb").read()
+assert b"spoilt" in data
+open(sys.argv[1], "wb").write(data.replace(b"spoilt", b"spo\xfflt"))
+PYTHON
+    s 3 scan bad --json
+    one_line
+    has "$err" "$file: row 2, column \"v\": a text that is no UTF-8"
+    s 3 verify bad
+    has "$err" "$file: row 2, column \"v\": a text that is no UTF-8"
+}
+printf '{"id":1,"v":"a"}\n{"id":2,"v":"b"}\n{"id":3,"v":"spoilt"}\n' >texts.jsonl
+printf '{"id":1,"v":["a"]}\n{"id":2,"v":null}\n{"id":3,"v":["b","spoilt"]}\n' >nests.jsonl
+formats="avro"
+[ -z "${COLUMNAR_LIBRARY:-}" ] || formats="avro orc"
+export SINTER_COLUMNAR_LIBRARY=${COLUMNAR_LIBRARY:-}
+for format in $formats; do
+    bad_text "$format" STRING texts.jsonl
+    s 0 scan bad --json --hex-strings
+    bad_text "$format" "ARRAY<STRING>" nests.jsonl
+done

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "place.h"
+#include "sinter/io.h"
 #include "sinter/rows.h"
 #include "sinter/table_create.h"
 #include "sinter/table_write.h"
@@ -373,6 +374,35 @@ Test(table_table_check, every_allocation_may_fail)
         cr_assert(st == SINTER_OK || st == SINTER_E_NOMEM, "allocation %" PRIu64, n);
         cr_expect_eq(faults.count, 0, "no memory is no fault of the table: %s", faults.first);
         cr_assert_eq(fault.live, 0, "leak when allocation %" PRIu64 " fails", n);
+    }
+    place_fini(&p);
+}
+
+Test(table_table_check, every_call_of_the_io_may_fail)
+{
+    bool came_to_it = true;
+    place p;
+
+    make_table(&p);
+    for (uint64_t n = 0; came_to_it; n++) {
+        const sinter_fault_options rule = {
+            .struct_size = (uint32_t)sizeof rule, .kind = SINTER_FAULT_EIO, .at_call = n};
+        sinter_table_check_result result = {0};
+        sinter_io *faulty = NULL;
+        sinter_env env = p.env;
+        told faults = {0};
+        sinter_status st = SINTER_OK;
+
+        cr_assert_eq(sinter_io_fault_create(sinter_env_default(), p.memory, &rule, &faulty, NULL),
+                     SINTER_OK);
+        env.io = faulty;
+        st = check_of(&env, SINTER_CHECK_ALL, &faults, &result);
+        came_to_it = sinter_io_fault_calls(faulty) > n;
+        cr_expect(st == SINTER_OK || st == SINTER_E_IO, "call %" PRIu64, n);
+        cr_expect_eq(faults.count, st == SINTER_OK && came_to_it ? 1 : 0,
+                     "call %" PRIu64 ": %zu faults, %s", n, faults.count, faults.first);
+        cr_expect_neq(faults.first[0], ':', "call %" PRIu64 " names no file%s", n, faults.first);
+        sinter_io_destroy(faulty);
     }
     place_fini(&p);
 }
