@@ -580,7 +580,7 @@ make_collector(data_writer *self, const sinter__file_form *form, sinter_error *e
         const size_t sequence = plan->has_key_fields ? plan->key_count : 0;
 
         columns[i] = (sinter__stats_column){
-            .name = plan->fields[i].name, .type = plan->fields[i].type, .mode = plan->modes[i]};
+            .name = plan->fields[i].name, .type = plan->fields[i].type, .mode = form->modes[i]};
         if (i < plan->system_count && i >= sequence) { /* nobody asks for sequence and kind */
             columns[i].mode = (sinter__stats_mode){.kind = SINTER__STATS_NONE};
         }

@@ -289,6 +289,7 @@ load_form(sinter__write_plan *self, const form_words *words, sinter__file_form *
 
 static const char format_map[] = "file.format.per.level";
 static const char codec_map[] = "file.compression.per.level";
+static const char mode_map[] = "metadata.stats-mode.per.level";
 
 /* The word that a map has for a level, copied; `*out` stays what it was without one. */
 static sinter_status
@@ -354,7 +355,8 @@ load_forms(sinter__write_plan *self, sinter_error *err)
     const char *format = sinter_schema_option(schema, "file.format");
     const char *codec = sinter_schema_option(schema, "file.compression");
     const size_t most = entries_max(sinter_schema_option(schema, format_map)) +
-                        entries_max(sinter_schema_option(schema, codec_map));
+                        entries_max(sinter_schema_option(schema, codec_map)) +
+                        entries_max(sinter_schema_option(schema, mode_map));
     form_words words = {.format_key = "file.format",
                         .format = schema->version < 3 ? "orc" : "parquet",
                         .codec_key = "file.compression",
@@ -366,6 +368,7 @@ load_forms(sinter__write_plan *self, sinter_error *err)
                                      (void **)&self->levels, err));
     SINTER__CHECK(add_levels(self, format_map, err));
     SINTER__CHECK(add_levels(self, codec_map, err));
+    SINTER__CHECK(add_levels(self, mode_map, err));
     for (size_t i = 0; i < self->level_count; i++) {
         form_words own = words;
 
@@ -474,60 +477,92 @@ is_key(const sinter__write_plan *self, size_t column)
     return false;
 }
 
+/* A mode by its word, the value of an option; without one `*out` stays what it was. */
 static sinter_status
-load_mode(const sinter_schema *schema, const char *key, sinter__stats_mode *out, bool *found_out,
-          sinter_error *err)
+load_mode(const char *key, const char *value, sinter__stats_mode *out, sinter_error *err)
 {
-    const char *value = sinter_schema_option(schema, key);
-
-    *found_out = value != NULL;
-    if (value != NULL && sinter__stats_mode_parse(value, out, NULL) != SINTER_OK) {
-        return refuse(key, value, "mode of statistics (none, counts, truncate(LENGTH), full)", err);
-    }
-    return SINTER_OK;
+    return value == NULL || sinter__stats_mode_parse(value, out, NULL) == SINTER_OK
+               ? SINTER_OK
+               : refuse(key, value, "mode of statistics (none, counts, truncate(LENGTH), full)",
+                        err);
 }
 
-/* `kept`: of how many fields of a file, its own ones included, something is kept; -1: of all.
- * Source: table-layout.md 7, and the order of these rules as Paimon 1.3.1 was seen to have it. */
+/* Whether a field of a file of this form is kept as those of keys are, whatever the table asks for:
+ * Paimon counts itself what it writes to Avro, and makes no exception there. */
+static bool
+is_kept_as_key(const sinter__write_plan *self, const sinter__file_form *form, size_t index)
+{
+    if (form->kind == SINTER__FILE_AVRO || form->kind == SINTER__FILE_SST) {
+        return false;
+    }
+    return index < self->system_count ||
+           (!self->has_key_fields && is_key(self, index - self->system_count));
+}
+
+/* The mode of a field; `*mode` is that of most fields before. `kept`: of how many fields of a file,
+ * its own ones included, something is kept; -1: of all. Source: table-layout.md 7, and the order of
+ * these rules as Paimon 1.3.1 was seen to have it. */
 static sinter_status
-choose_mode(sinter__write_plan *self, size_t index, sinter__stats_mode usual, int64_t kept,
-            sinter_error *err)
+choose_mode(sinter__write_plan *self, const sinter__file_form *form, size_t index, int64_t kept,
+            sinter__stats_mode *mode, sinter_error *err)
 {
     static const sinter__stats_mode of_keys = {SINTER__STATS_TRUNCATE, SINTER__STATS_KEY_CHARS};
+    const bool as_key = is_kept_as_key(self, form, index);
+    const bool is_wanted =
+        kept < 0 || index < (uint64_t)kept || (as_key && index < self->system_count);
     const char *name = self->fields[index].name;
     const size_t size = strlen(name) + sizeof "fields..stats-mode";
-    bool has_own = false;
+    const char *own = NULL;
     char *key = NULL;
 
     SINTER__CHECK(sinter__arena_take(&self->arena, size, (void **)&key, err));
     (void)snprintf(key, size, "fields.%s.stats-mode", name);
-    SINTER__CHECK(load_mode(self->schema, key, &self->modes[index], &has_own, err));
-    if (has_own) {
-        return SINTER_OK;
+    own = sinter_schema_option(self->schema, key);
+    if (own != NULL) {
+        return load_mode(key, own, mode, err);
     }
-    self->modes[index] = usual;
-    if (index >= self->system_count && kept >= 0 && index >= (uint64_t)kept) {
-        self->modes[index] = (sinter__stats_mode){.kind = SINTER__STATS_NONE};
-    } else if (index < self->system_count ||
-               (!self->has_key_fields && is_key(self, index - self->system_count))) {
-        self->modes[index] = of_keys;
+    if (!is_wanted) {
+        *mode = (sinter__stats_mode){.kind = SINTER__STATS_NONE};
+    } else if (as_key) {
+        *mode = of_keys;
     }
+    return SINTER_OK;
+}
+
+/* The modes of the fields in files of a form; `usual` is that of other fields. */
+static sinter_status
+load_form_modes(sinter__write_plan *self, sinter__stats_mode usual, int64_t kept,
+                sinter__file_form *form, sinter_error *err)
+{
+    sinter__stats_mode *modes = NULL;
+
+    SINTER__CHECK(sinter__arena_take(&self->arena, (self->field_count + 1) * sizeof *modes,
+                                     (void **)&modes, err));
+    for (size_t i = 0; i < self->field_count; i++) {
+        modes[i] = usual;
+        SINTER__CHECK(choose_mode(self, form, i, kept, &modes[i], err));
+    }
+    form->modes = modes;
     return SINTER_OK;
 }
 
 static sinter_status
 load_modes(sinter__write_plan *self, sinter_error *err)
 {
+    static const char key[] = "metadata.stats-mode";
     sinter__stats_mode usual = {SINTER__STATS_TRUNCATE, 16};
     int64_t kept = -1;
-    bool is_found = false;
 
-    SINTER__CHECK(sinter__arena_take(&self->arena, (self->field_count + 1) * sizeof *self->modes,
-                                     (void **)&self->modes, err));
-    SINTER__CHECK(load_mode(self->schema, "metadata.stats-mode", &usual, &is_found, err));
+    SINTER__CHECK(load_mode(key, sinter_schema_option(self->schema, key), &usual, err));
     SINTER__CHECK(load_int(self->schema, "metadata.stats-keep-first-n-columns", &kept, err));
-    for (size_t i = 0; i < self->field_count; i++) {
-        SINTER__CHECK(choose_mode(self, i, usual, kept, err));
+    SINTER__CHECK(load_form_modes(self, usual, kept, &self->form, err));
+    for (size_t i = 0; i < self->level_count; i++) {
+        sinter__stats_mode own = usual;
+        const char *word = NULL;
+
+        SINTER__CHECK(find_in_map(self, mode_map, self->levels[i].level, &word, err));
+        SINTER__CHECK(load_mode(mode_map, word, &own, err));
+        SINTER__CHECK(load_form_modes(self, own, kept, &self->levels[i].form, err));
     }
     self->stats_dense = true;
     return load_bool(self->schema, "metadata.stats-dense-store", &self->stats_dense, err);

@@ -30,6 +30,7 @@ typedef struct sinter__file_form {
     bool no_dictionary;    /* of Parquet */
     const char *name;      /* "avro", "parquet", "orc", "sst" */
     const char *extension; /* ".avro", ".zstd.parquet" */
+    const sinter__stats_mode *modes; /* of the plan's fields */
 } sinter__file_form;
 
 /** The form of a level that has one of its own. */
@@ -53,8 +54,7 @@ typedef struct sinter__write_plan {
     size_t *keys;        /* positions in the table of the primary key without partition columns */
     size_t key_count;    /* 0: no primary key */
     bool has_key_fields; /* data-file.thin-mode leaves them out */
-    sinter__stats_mode *modes; /* of the fields */
-    bool stats_dense;          /* metadata.stats-dense-store */
+    bool stats_dense;    /* metadata.stats-dense-store */
     sinter__file_index_plan indexes;
     const char *file_prefix;         /* data-file.prefix */
     sinter__external_paths external; /* where files go instead of the table */

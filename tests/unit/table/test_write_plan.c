@@ -205,6 +205,7 @@ Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
          SINTER_E_INVALID},
         {"file.block-size", "many", "", SINTER_E_INVALID},
         {"metadata.stats-mode", "some", "", SINTER_E_INVALID},
+        {"metadata.stats-mode.per.level", "0:some", "", SINTER_E_INVALID},
         {"fields.v.stats-mode", "truncate(x)", "", SINTER_E_INVALID}};
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -224,7 +225,7 @@ Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
 }
 
 static void
-expect_modes(const char *options, const char *expected)
+expect_modes_of_level(const char *options, int32_t level, const char *expected)
 {
     static const char letters[] = "-ctf";
     char found[64] = "";
@@ -233,7 +234,7 @@ expect_modes(const char *options, const char *expected)
     open_bed(&b, keys, options);
     cr_assert_eq(b.status, SINTER_OK, "%s: %s", options, b.err.text);
     for (size_t i = 0; i < b.plan.field_count; i++) {
-        const sinter__stats_mode *mode = &b.plan.modes[i];
+        const sinter__stats_mode *mode = &sinter__write_plan_form(&b.plan, level)->modes[i];
         char text[8];
 
         (void)snprintf(text, sizeof text, "%c%.3u", letters[mode->kind], mode->length % 1000);
@@ -241,6 +242,12 @@ expect_modes(const char *options, const char *expected)
     }
     cr_expect_str_eq(found, expected, "%s", options);
     close_bed(&b);
+}
+
+static void
+expect_modes(const char *options, const char *expected)
+{
+    expect_modes_of_level(options, 5, expected);
 }
 
 Test(table_write_plan, statistics_are_kept_as_options_say)
@@ -258,6 +265,29 @@ Test(table_write_plan, statistics_are_kept_as_options_say)
     expect_modes("\"data-file.thin-mode\":\"true\"", "t128t128t016t128t016");
     expect_modes("\"data-file.thin-mode\":\"true\",\"metadata.stats-keep-first-n-columns\":\"3\"",
                  "t128t128t016-000-000");
+}
+
+Test(table_write_plan, avro_has_statistics_of_keys_as_of_other_columns)
+{
+    expect_modes("\"file.format\":\"avro\"", "t016t016t016t016t016t016");
+    expect_modes("\"file.format\":\"avro\",\"metadata.stats-mode\":\"full\"",
+                 "f000f000f000f000f000f000");
+    expect_modes("\"file.format\":\"avro\",\"metadata.stats-keep-first-n-columns\":\"1\"",
+                 "t016-000-000-000-000-000");
+    expect_modes("\"file.format\":\"avro\",\"data-file.thin-mode\":\"true\"",
+                 "t016t016t016t016t016");
+}
+
+Test(table_write_plan, levels_have_statistics_of_their_own)
+{
+    static const char options[] =
+        "\"metadata.stats-mode.per.level\":\"0:full,5:counts\",\"metadata.stats-mode\":\"none\","
+        "\"file.format.per.level\":\"4:avro\",\"fields.v.stats-mode\":\"truncate(7)\"";
+
+    expect_modes_of_level(options, 0, "t128t128t128f000f000t007");
+    expect_modes_of_level(options, 3, "t128t128t128-000-000t007");
+    expect_modes_of_level(options, 4, "-000-000-000-000-000t007"); /* Avro: no exception for keys */
+    expect_modes_of_level(options, 5, "t128t128t128c000c000t007");
 }
 
 Test(table_write_plan, every_allocation_may_fail)
