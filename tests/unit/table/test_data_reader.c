@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doc/binary.h"
+#include "format/avro_binary.h"
+#include "format/avro_writer.h"
 #include "place.h"
 #include "sinter/table.h"
 #include "support/fault_alloc.h"
@@ -213,6 +216,82 @@ Test(table_data_reader, damaged_bytes_never_do_harm)
         (void)read_all(&b, sinter_env_default(), &file, NULL, &rows);
         b.bytes[at] = kept;
     }
+    close_bed(&b);
+}
+
+/* "f.avro": one column t of microseconds. */
+static void
+write_micros(bed *b, const int64_t *values, size_t count)
+{
+    const sinter__avro_writer_options options = {
+        .schema = "{\"type\":\"record\",\"name\":\"r\",\"fields\":[{\"name\":\"t\",\"type\":"
+                  "{\"type\":\"long\",\"logicalType\":\"timestamp-micros\"}}]}"};
+    sinter__avro_writer *writer = NULL;
+    uint64_t size = 0;
+
+    cr_assert_eq(sinter__avro_writer_open(&b->place.env, "f.avro", &options, &writer, NULL),
+                 SINTER_OK);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *at = NULL;
+
+        cr_assert_eq(sinter__avro_writer_reserve(writer, SINTER__AVRO_LONG_BYTES_MAX, &at, NULL),
+                     SINTER_OK);
+        cr_assert_eq(sinter__avro_writer_commit(
+                         writer, (size_t)(sinter__avro_put_long(at, values[i]) - at), NULL),
+                     SINTER_OK);
+    }
+    cr_assert_eq(sinter__avro_writer_finish(writer, &size, NULL), SINTER_OK);
+    sinter__avro_writer_close(writer);
+}
+
+Test(table_data_reader, microseconds_of_any_time_are_read)
+{
+    static const struct {
+        int64_t micros;
+        int64_t ms;
+        int32_t nanos;
+    } cases[] = {{INT64_MIN, -9223372036854776, 192000},
+                 {INT64_MAX, 9223372036854775, 807000},
+                 {-1, -1, 999000},
+                 {0, 0, 0}};
+    enum { COUNT = sizeof cases / sizeof cases[0] };
+    static bed b;
+    const sinter_type micros = {.id = SINTER_TYPE_TIMESTAMP, .precision = 6};
+    const sinter_column column = {.name = "t", .type = micros};
+    const sinter_row_layout layout = {
+        .struct_size = (uint32_t)sizeof layout, .columns = &column, .count = 1};
+    const sinter_field field = {.name = "t", .type = micros};
+    const size_t position = 0;
+    sinter__row_plan plan = {.fields = &field, .positions = &position, .count = 1};
+    sinter__data_input file = {.path = "f.avro"};
+    int64_t values[COUNT];
+    sinter_row_type *type = NULL;
+    sinter_reader *reader = NULL;
+    const sinter_batch *batch = NULL;
+
+    open_bed(&b);
+    for (size_t i = 0; i < COUNT; i++) {
+        values[i] = cases[i].micros;
+    }
+    write_micros(&b, values, COUNT);
+    cr_assert_eq(sinter_row_type_create(&b.place.env, &layout, &type, NULL), SINTER_OK);
+    plan.row_type = file.row_type = type;
+    cr_assert_eq(sinter__data_reader_open(&b.place.env, &plan, &file, NULL, &reader, NULL),
+                 SINTER_OK);
+    cr_assert_eq(reader->ops->next(reader, &batch, NULL), SINTER_OK);
+    cr_assert_eq(batch->row_count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        sinter_datum value;
+        sinter__slots slots;
+
+        cr_assert_eq(sinter__slots_of_row(1, batch->payload_ops->value(batch, i), &slots, NULL),
+                     SINTER_OK);
+        cr_assert_eq(sinter__slots_get(&slots, &micros, 0, &value, NULL), SINTER_OK);
+        cr_expect_eq(value.as.integer, cases[i].ms, "%u", i);
+        cr_expect_eq(value.nanos, cases[i].nanos, "%u", i);
+    }
+    reader->ops->close(reader);
+    sinter_row_type_destroy(type);
     close_bed(&b);
 }
 

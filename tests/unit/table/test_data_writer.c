@@ -194,9 +194,9 @@ static const char *const formats[] = {"avro",
 #endif
                                       NULL};
 
-/* Rows of a file that ends at so many bytes, of copies of the bed's. */
+/* Rows of a file that ends at so many bytes, of copies of a range. */
 static uint64_t
-rows_until(const bed *b, uint64_t stop_bytes)
+copies_until(const bed *b, const sinter_range *range, uint64_t stop_bytes)
 {
     const sinter_write_options options = {.struct_size = (uint32_t)sizeof options, .level = 5};
     sinter__bucket_output *output = open_output(b, &b->place.env, 0);
@@ -209,13 +209,19 @@ rows_until(const bed *b, uint64_t stop_bytes)
     cr_assert_eq(sinter__bucket_output_open(output, &b->place.env, "f", &options, &writer, NULL),
                  SINTER_OK);
     while (taken == 1 && rows < 100000) {
-        cr_assert_eq(writer->ops->append(writer, &b->range, 1, stop_bytes, &taken, &part, NULL),
+        cr_assert_eq(writer->ops->append(writer, range, 1, stop_bytes, &taken, &part, NULL),
                      SINTER_OK);
         rows += taken * ROWS + part;
     }
     writer->ops->close(writer);
     sinter__bucket_output_destroy(output);
     return rows;
+}
+
+static uint64_t
+rows_until(const bed *b, uint64_t stop_bytes)
+{
+    return copies_until(b, &b->range, stop_bytes);
 }
 
 /* As Paimon's do (spec/compaction.md 15.1): it looks after each thousand rows, in ORC after each
@@ -509,6 +515,33 @@ Test(table_data_writer, columns_are_the_rows_also_when_they_were_spilled)
         sinter__bucket_output_destroy(output);
         close_bed(&b);
     }
+}
+
+/* Columns go on from where the file is large enough to where its size is looked at, as rows do. */
+Test(table_data_writer, files_of_columns_end_where_their_size_is_looked_at)
+{
+    sinter_file_stats stats = {.struct_size = (uint32_t)sizeof stats};
+    sinter__data_input input = {.path = "t/f.orc"};
+    const uint64_t stops[] = {1, 20 << 10, 300 << 10};
+    sinter__bucket_output *output = NULL;
+    sinter_reader *reader = NULL;
+    sinter_range range = {.count = ROWS};
+    bed b;
+
+    open_bed(&b, "orc", "\"k\"");
+    output = open_output(&b, &b.place.env, 0);
+    cr_assert_eq(write_file(&b, &b.place.env, input.path, output, &stats), SINTER_OK);
+    reader = open_columns(&b, &input, NULL);
+    cr_assert_eq(reader->ops->next(reader, &range.batch, NULL), SINTER_OK);
+    cr_assert_eq(range.batch->row_count, ROWS);
+    for (size_t i = 0; i < sizeof stops / sizeof stops[0]; i++) {
+        const uint64_t rows = copies_until(&b, &range, stops[i]);
+
+        cr_expect(rows > 0 && rows < 100000 && rows % 1024 == 0, "%lu rows", rows);
+    }
+    reader->ops->close(reader);
+    sinter__bucket_output_destroy(output);
+    close_bed(&b);
 }
 
 static bool

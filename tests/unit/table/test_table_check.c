@@ -261,6 +261,18 @@ edit_bucket(sinter__manifest_entry *entries, size_t count)
     }
 }
 
+/* Where the files of a table outside may not be: no directory is told. */
+static void
+edit_external(sinter__manifest_entry *entries, size_t count)
+{
+    static const sinter_bytes extra = {(const uint8_t *)"gone.index", 10};
+
+    (void)count;
+    entries[0].file.has |= SINTER__FILE_HAS_EXTERNAL_PATH;
+    entries[0].file.external_path = (sinter_bytes){(const uint8_t *)"gone.avro", 9};
+    entries[0].file.extra_files = (sinter__bytes_list){&extra, 1};
+}
+
 /* ---- tests ---- */
 
 Test(table_table_check, a_table_that_was_written_is_sound)
@@ -317,6 +329,19 @@ Test(table_table_check, rows_of_another_bucket_are_found)
     cr_assert_eq(check_of(&p.env, 0, &faults, &result), SINTER_OK);
     cr_expect_gt(faults.count, 0);
     cr_expect_not_null(strstr(faults.first, "of bucket"), "%s", faults.first);
+    place_fini(&p);
+}
+
+Test(table_table_check, files_beside_one_outside_without_a_directory_are_looked_for)
+{
+    sinter_table_check_result result = {0};
+    told faults = {0};
+    place p;
+
+    damage(&p, &(lies){.edit = edit_external});
+    cr_assert_eq(check_of(&p.env, 0, &faults, &result), SINTER_OK);
+    cr_expect_eq(faults.count, 2, "the file and its index: %zu", faults.count);
+    cr_expect_eq(strncmp(faults.first, "gone.avro: ", 11), 0, "%s", faults.first);
     place_fini(&p);
 }
 
