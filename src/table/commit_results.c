@@ -17,6 +17,7 @@
 #include "doc/text.h"
 #include "table/commit.h"
 #include "table/commit_index.h"
+#include "table/external_paths.h"
 #include "table/live_files.h"
 #include "table/partitions.h"
 #include "table/result_parts.h"
@@ -317,16 +318,20 @@ delete_files(const results_commit *commit, attempt *at, size_t index, sinter_err
         const sinter__manifest_entry *entry =
             find_file(at, &doc->place, before->file_name, before->level);
 
-        if (is_retired_before(commit, index, before)) {
-            continue;
-        }
+        const bool is_kept = find_upgraded(doc, before) != NULL;
+
         if (entry == NULL) {
             return fail_missing(commit, at, doc, before, err);
         }
-        SINTER__CHECK(add_entry(at, entry, SINTER__ENTRY_DELETE, entry->file.level, err));
-        if (find_upgraded(doc, before) == NULL) {
+        if (!is_kept) {
             SINTER__CHECK(sinter__index_check_vector(&at->index, before->file_name,
                                                      find_read(doc, before->file_name), err));
+        }
+        if (is_retired_before(commit, index, before)) {
+            continue;
+        }
+        SINTER__CHECK(add_entry(at, entry, SINTER__ENTRY_DELETE, entry->file.level, err));
+        if (!is_kept) {
             at->retired[at->retired_count++] = before->file_name;
         }
     }
@@ -608,22 +613,14 @@ static sinter_status
 print_path(const results_commit *commit, const sinter__manifest_entry *made, sinter_bytes name,
            sinter_text *path, sinter_error *err)
 {
-    const sinter_bytes external = made->file.external_path;
-
     if ((made->file.has & SINTER__FILE_HAS_EXTERNAL_PATH) != 0) {
-        size_t dir = external.size;
-
-        while (dir > 0 && external.data[dir - 1] != '/') {
-            dir--;
-        }
-        SINTER__CHECK(sinter_text_append(path, external.data, dir, err));
-    } else {
-        SINTER__CHECK(sinter__text_puts(path, commit->table->root, err));
-        SINTER__CHECK(sinter__text_puts(path, "/", err));
-        SINTER__CHECK(sinter__bucket_dir(&commit->columns, &commit->options, made->partition,
-                                         made->bucket, path, err));
-        SINTER__CHECK(sinter__text_puts(path, "/", err));
+        return sinter__external_path_local(made->file.external_path, name, path, err);
     }
+    SINTER__CHECK(sinter__text_puts(path, commit->table->root, err));
+    SINTER__CHECK(sinter__text_puts(path, "/", err));
+    SINTER__CHECK(sinter__bucket_dir(&commit->columns, &commit->options, made->partition,
+                                     made->bucket, path, err));
+    SINTER__CHECK(sinter__text_puts(path, "/", err));
     return sinter_text_append(path, name.data, name.size, err);
 }
 
@@ -632,14 +629,12 @@ remove_named(results_commit *commit, const sinter__manifest_entry *made, sinter_
              sinter_error *err)
 {
     const sinter_table *table = commit->table;
-    const char *local = NULL;
     sinter_text path;
     sinter_status st = SINTER_OK;
 
     sinter_text_init(table->env, &path);
     SINTER__TRY(print_path(commit, made, name, &path, err));
-    SINTER__TRY(sinter__local_path(path.data, &local, err));
-    st = table->env->io->ops->unlink(table->env->io, local, err);
+    st = table->env->io->ops->unlink(table->env->io, path.data, err);
     st = st == SINTER_E_NOT_FOUND ? SINTER_OK : st;
 out:
     sinter_text_fini(&path);

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/fail.h"
+#include "doc/text.h"
 #include "table/table.h"
 
 static const char paths_key[] = "data-file.external-paths";
@@ -195,6 +196,26 @@ sinter__external_path_name(sinter__arena *arena, const char *path, sinter_bytes 
     SINTER__CHECK(sinter__arena_take(arena, size + 1, (void **)&name, err));
     (void)snprintf(name, size + 1, "file:%s", path);
     *out = (sinter_bytes){(const uint8_t *)name, size};
+    return SINTER_OK;
+}
+
+sinter_status
+sinter__external_path_local(sinter_bytes whole, sinter_bytes beside, sinter_text *out,
+                            sinter_error *err)
+{
+    const size_t begin = out->size;
+    const char *local = NULL;
+    size_t size = whole.size;
+
+    while (beside.size > 0 && size > 0 && whole.data[size - 1] != '/') {
+        size--;
+    }
+    SINTER__CHECK(sinter_text_append(out, whole.data, size, err));
+    SINTER__CHECK(sinter_text_append(out, beside.data, beside.size, err));
+    SINTER__CHECK(sinter__local_path(out->data + begin, &local, err));
+    size = strlen(local);
+    memmove(out->data + begin, local, size + 1);
+    out->size = begin + size;
     return SINTER_OK;
 }
 

@@ -35,6 +35,15 @@ sinter_status
 sinter__external_path_name(sinter__arena *arena, const char *path, sinter_bytes *out,
                            sinter_error *err);
 
+/**
+ * Append the local path of a file that metadata call `whole`, or of one that lies beside it.
+ * @param beside  its name; empty: the file itself
+ * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_UNSUPPORTED (another file system, named)
+ */
+sinter_status
+sinter__external_path_local(sinter_bytes whole, sinter_bytes beside, sinter_text *out,
+                            sinter_error *err);
+
 /** Directories of one bucket: each of the paths with `below` behind it.
  *  @return SINTER_OK, SINTER_E_NOMEM */
 sinter_status

@@ -7,6 +7,7 @@
 #include "base/listener.h"
 #include "doc/text.h"
 #include "sinter/io.h"
+#include "table/external_paths.h"
 #include "table/table.h"
 
 void
@@ -81,28 +82,18 @@ append_bucket(const sinter__removal *self, sinter_bytes partition, int32_t bucke
 static sinter_status
 add_external(sinter__removal *self, sinter_bytes whole, sinter_bytes name, sinter_error *err)
 {
-    const char *local = NULL;
-    size_t dir = whole.size;
-    sinter_text uri;
     sinter_text path;
     sinter_status st = SINTER_OK;
 
-    while (dir > 0 && whole.data[dir - 1] != '/') {
-        dir--;
-    }
-    sinter_text_init(self->env, &uri);
     sinter_text_init(self->env, &path);
-    SINTER__TRY(sinter_text_append(&uri, whole.data, dir, err));
-    SINTER__TRY(sinter_text_append(&uri, name.data, name.size, err));
-    if (sinter__local_path(uri.data, &local, NULL) != SINTER_OK) {
+    st = sinter__external_path_local(whole, name, &path, err);
+    if (st == SINTER_OK) {
+        st = add_path(self, &path, err);
+    } else if (st == SINTER_E_UNSUPPORTED) {
         self->foreign++;
-        goto out;
+        st = SINTER_OK;
     }
-    SINTER__TRY(sinter__text_puts(&path, local, err));
-    st = add_path(self, &path, err);
-out:
     sinter_text_fini(&path);
-    sinter_text_fini(&uri);
     return st;
 }
 

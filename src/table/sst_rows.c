@@ -270,6 +270,14 @@ sst_source_close(sinter__row_source *base)
     sinter__free(source->env, source);
 }
 
+/* But for NOT NULL: the key's columns may have got it later. */
+static bool
+is_same_type(sinter_type a, sinter_type b)
+{
+    a.nullable = b.nullable = true;
+    return sinter_type_equal(&a, &b);
+}
+
 static sinter_status
 find_columns(sst_source *source, const sinter__row_request *request, sinter_error *err)
 {
@@ -290,10 +298,13 @@ find_columns(sst_source *source, const sinter__row_request *request, sinter_erro
         } else if (at == SIZE_MAX && strcmp(name, "_VALUE_KIND") == 0) {
             source->positions[i] = OF_KIND;
         } else if (at == SIZE_MAX ||
-                   sinter_row_type_column_type(source->row_type, at)->id != source->types[i].id) {
+                   !is_same_type(*sinter_row_type_column_type(source->row_type, at),
+                                 source->types[i])) {
+            char type[SINTER_TYPE_TEXT_MAX];
+
+            sinter_type_print(&source->types[i], type);
             return SINTER__ERR_AT(err, SINTER_E_CORRUPT, request->path, -1,
-                                  "the file has no column \"%.100s\" of type %s", name,
-                                  sinter_type_name(source->types[i].id));
+                                  "the file has no column \"%.100s\" of type %s", name, type);
         }
     }
     return SINTER_OK;

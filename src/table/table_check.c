@@ -18,6 +18,7 @@
 #include "doc/text.h"
 #include "sinter/io.h"
 #include "table/deletion_file.h"
+#include "table/external_paths.h"
 #include "table/file_check.h"
 #include "table/index_manifest.h"
 #include "table/live_files.h"
@@ -265,15 +266,9 @@ set_bucket_dir(table_check *self, sinter_bytes partition, int32_t bucket, sinter
 static sinter_status
 set_file_path(table_check *self, sinter_bytes external, sinter_bytes name, sinter_error *fault)
 {
-    const char *local = NULL;
-
     sinter_text_reset(&self->path);
     if (external.size > 0) {
-        SINTER__CHECK(sinter_text_append(&self->path, external.data, external.size, fault));
-        SINTER__CHECK(sinter__local_path(self->path.data, &local, fault));
-        memmove(self->path.data, local, strlen(local) + 1);
-        self->path.size = strlen(self->path.data);
-        return SINTER_OK;
+        return sinter__external_path_local(external, (sinter_bytes){0}, &self->path, fault);
     }
     SINTER__CHECK(sinter_text_append(&self->path, self->dir.data, self->dir.size, fault));
     SINTER__CHECK(sinter__text_puts(&self->path, "/", fault));
@@ -297,12 +292,11 @@ check_extra_files(table_check *self, const sinter__data_file *file)
     for (size_t i = 0; i < file->extra_files.count; i++) {
         const sinter_bytes name = file->extra_files.items[i];
 
-        SINTER__CHECK(set_file_path(self, external, name, self->err));
         if (external.size > 0) {
-            const char *slash = strrchr(self->path.data, '/');
-
-            self->path.size = slash == NULL ? 0 : (size_t)(slash + 1 - self->path.data);
-            SINTER__CHECK(sinter_text_append(&self->path, name.data, name.size, self->err));
+            sinter_text_reset(&self->path);
+            SINTER__CHECK(sinter__external_path_local(external, name, &self->path, self->err));
+        } else {
+            SINTER__CHECK(set_file_path(self, external, name, self->err));
         }
         SINTER__CHECK(check_size(self, -1, &is_good));
     }

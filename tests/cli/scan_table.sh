@@ -149,3 +149,12 @@ for format in $formats; do
     s 0 scan bad --json --hex-strings
     bad_text "$format" "ARRAY<STRING>" nests.jsonl
 done
+
+# a column whose type isn't the file's to the last digit is no column of it
+s 0 create own --columns "id BIGINT, t TIMESTAMP(3)" -o file.format=sst
+printf '{"id":1,"t":null}\n' >own.jsonl
+s 0 write -q own own.jsonl
+sed -i 's/TIMESTAMP(3)/TIMESTAMP(6)/' own/schema/schema-0
+s 3 scan own
+one_line
+has "$err" 'the file has no column "t" of type TIMESTAMP(6)'

@@ -155,6 +155,40 @@ Test(table_write_plan, external_paths_are_those_that_the_strategy_takes)
     }
 }
 
+static sinter_bytes
+bytes_of(const char *text)
+{
+    return (sinter_bytes){(const uint8_t *)text, strlen(text)};
+}
+
+Test(table_write_plan, paths_of_metadata_are_local_ones_or_refused)
+{
+    static const struct {
+        const char *whole;
+        const char *beside;
+        const char *local;
+    } cases[] = {{"file:/a/b/x.avro", "", ">/a/b/x.avro"},
+                 {"file:///a/b/x.avro", "x.index", ">/a/b/x.index"},
+                 {"/a:b/x.avro", "x.index", ">/a:b/x.index"},
+                 {"x.avro", "x.index", ">x.index"},
+                 {"file:x.avro", "x.index", ">x.index"}};
+    sinter_text path;
+
+    sinter_text_init(sinter_env_default(), &path);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_text_reset(&path);
+        cr_assert_eq(sinter_text_append(&path, ">", 1, NULL), SINTER_OK);
+        cr_assert_eq(sinter__external_path_local(bytes_of(cases[i].whole),
+                                                 bytes_of(cases[i].beside), &path, NULL),
+                     SINTER_OK);
+        cr_expect_str_eq(path.data, cases[i].local);
+    }
+    cr_expect_eq(
+        sinter__external_path_local(bytes_of("s3://b/x.avro"), bytes_of("x.index"), &path, NULL),
+        SINTER_E_UNSUPPORTED);
+    sinter_text_fini(&path);
+}
+
 #define ROUND_ROBIN ",\"data-file.external-paths.strategy\":\"round-robin\""
 
 Test(table_write_plan, what_cannot_be_honoured_is_refused_with_key_and_value)
