@@ -4,8 +4,6 @@
 #include <parquet/types.h>
 
 #include <cstring>
-#include <map>
-#include <utility>
 #include <vector>
 
 namespace columnar
@@ -102,75 +100,12 @@ class Int96Column final : public parquet::ColumnWriter
     std::vector<parquet::Int96> values_;
 };
 
-class Group final : public parquet::RowGroupWriter::Contents
-{
-  public:
-    explicit Group(parquet::RowGroupWriter *inner) : inner_(inner)
-    {
-    }
-
-    int num_columns() const override
-    {
-        return inner_->num_columns();
-    }
-    int64_t num_rows() const override
-    {
-        return inner_->num_rows();
-    }
-    parquet::ColumnWriter *NextColumn() override
-    {
-        return inner_->NextColumn();
-    }
-    parquet::ColumnWriter *column(int i) override
-    {
-        parquet::ColumnWriter *found = inner_->column(i);
-
-        if (found->type() != parquet::Type::INT96) {
-            return found;
-        }
-        auto &own = columns_[i];
-
-        if (own == nullptr) {
-            own = std::make_unique<Int96Column>(found);
-        }
-        return own.get();
-    }
-    int current_column() const override
-    {
-        return inner_->current_column();
-    }
-    void Close() override
-    {
-        inner_->Close();
-    }
-    int64_t total_bytes_written() const override
-    {
-        return inner_->total_bytes_written();
-    }
-    int64_t total_compressed_bytes() const override
-    {
-        return inner_->total_compressed_bytes();
-    }
-    int64_t total_compressed_bytes_written() const override
-    {
-        return inner_->total_compressed_bytes_written();
-    }
-    bool buffered() const override
-    {
-        return inner_->buffered();
-    }
-
-  private:
-    parquet::RowGroupWriter *const inner_;
-    std::map<int, std::unique_ptr<Int96Column>> columns_;
-};
-
 } // namespace
 
-std::unique_ptr<parquet::RowGroupWriter>
-with_own_int96(parquet::RowGroupWriter *inner)
+std::unique_ptr<parquet::ColumnWriter>
+with_own_int96(parquet::ColumnWriter *inner)
 {
-    return std::make_unique<parquet::RowGroupWriter>(std::make_unique<Group>(inner));
+    return std::make_unique<Int96Column>(inner);
 }
 
 } // namespace columnar

@@ -4,17 +4,16 @@
 #define SINTER_COLUMNAR_INT96_HH
 
 #include <parquet/column_writer.h>
-#include <parquet/file_writer.h>
 
 #include <memory>
 
 namespace columnar
 {
 
-/** A row group that hands everything on to another, but for the values of INT96 columns, which it
- *  encodes. `inner` is borrowed. */
-std::unique_ptr<parquet::RowGroupWriter>
-with_own_int96(parquet::RowGroupWriter *inner);
+/** A column of INT96 that hands everything on to another, but for the values, which it encodes.
+ *  `inner` is borrowed. */
+std::unique_ptr<parquet::ColumnWriter>
+with_own_int96(parquet::ColumnWriter *inner);
 
 } // namespace columnar
 

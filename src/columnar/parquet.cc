@@ -17,7 +17,7 @@
 
 #include "columnar/columnar.hh"
 #include "columnar/dictionary.hh"
-#include "columnar/int96.hh"
+#include "columnar/groups.hh"
 
 namespace columnar
 {
@@ -282,70 +282,6 @@ class ParquetFile final : public sinter__columnar_file
     std::unique_ptr<arrow::RecordBatchReader> batches_;
 };
 
-/** A writer's inside that lets the row group in work be looked at. */
-class Watched final : public parquet::ParquetFileWriter::Contents
-{
-  public:
-    explicit Watched(std::unique_ptr<parquet::ParquetFileWriter> inner)
-        : Contents(
-              std::static_pointer_cast<parquet::schema::GroupNode>(inner->schema()->schema_root()),
-              nullptr),
-          inner_(std::move(inner))
-    {
-    }
-
-    void Close() override
-    {
-        group_ = nullptr;
-        inner_->Close();
-        file_metadata_ = inner_->metadata();
-    }
-    parquet::RowGroupWriter *AppendRowGroup() override
-    {
-        return group_ = inner_->AppendRowGroup();
-    }
-    parquet::RowGroupWriter *AppendBufferedRowGroup() override
-    {
-        group_ = nullptr; // writes the one before
-        group_ = inner_->AppendBufferedRowGroup();
-        own_group_ = with_own_int96(group_);
-        return own_group_.get();
-    }
-    int64_t num_rows() const override
-    {
-        return inner_->num_rows();
-    }
-    int num_columns() const override
-    {
-        return inner_->num_columns();
-    }
-    int num_row_groups() const override
-    {
-        return inner_->num_row_groups();
-    }
-    const std::shared_ptr<parquet::WriterProperties> &properties() const override
-    {
-        return inner_->properties();
-    }
-    void AddKeyValueMetadata(const std::shared_ptr<const arrow::KeyValueMetadata> &pairs) override
-    {
-        inner_->AddKeyValueMetadata(pairs);
-    }
-
-    /** Encoded bytes of the row group in work, which lie in memory. */
-    int64_t held_bytes() const
-    {
-        return group_ == nullptr
-                   ? 0
-                   : group_->total_compressed_bytes() + group_->total_compressed_bytes_written();
-    }
-
-  private:
-    std::unique_ptr<parquet::ParquetFileWriter> inner_;
-    parquet::RowGroupWriter *group_ = nullptr;
-    std::unique_ptr<parquet::RowGroupWriter> own_group_; // around it
-};
-
 class ParquetOutput final : public sinter__columnar_output
 {
   public:
@@ -368,7 +304,11 @@ class ParquetOutput final : public sinter__columnar_output
         if (writer_ == nullptr) {
             ARROW_RETURN_NOT_OK(begin(rows.get()));
         }
-        if (watched_->held_bytes() >= group_bytes_) {
+        if (!has_twins(*rows, *inside_->schema(), inside_->twins())) { // of this file no more
+            inside_->forget_twins();
+            ARROW_RETURN_NOT_OK(writer_->NewBufferedRowGroup());
+        }
+        if (inside_->held_bytes() >= group_bytes_) {
             ARROW_RETURN_NOT_OK(writer_->NewBufferedRowGroup());
         }
         return writer_->WriteRecordBatch(*rows);
@@ -379,7 +319,7 @@ class ParquetOutput final : public sinter__columnar_output
         if (writer_ == nullptr) {
             ARROW_RETURN_NOT_OK(begin(nullptr));
         }
-        watched_ = nullptr;
+        inside_ = nullptr;
         ARROW_RETURN_NOT_OK(writer_->Close());
         group_count_ = static_cast<uint32_t>(writer_->metadata()->num_row_groups());
         return arrow::Status::OK();
@@ -388,7 +328,7 @@ class ParquetOutput final : public sinter__columnar_output
     uint64_t size() const override
     {
         return sink->size() +
-               (watched_ == nullptr ? 0 : static_cast<uint64_t>(watched_->held_bytes()));
+               (inside_ == nullptr ? 0 : static_cast<uint64_t>(inside_->held_bytes()));
     }
 
     uint32_t group_count() const override
@@ -410,12 +350,11 @@ class ParquetOutput final : public sinter__columnar_output
             plain = columns_without_dictionary(*rows, words);
         }
         ARROW_ASSIGN_OR_RAISE(const auto properties, make_properties(plain));
-        auto watched = std::make_unique<Watched>(
-            parquet::ParquetFileWriter::Open(sink, root_, properties, nullptr));
+        auto inside = std::make_unique<GroupFile>(sink, root_, properties);
         auto file = std::make_unique<parquet::ParquetFileWriter>();
 
-        watched_ = watched.get();
-        file->Open(std::move(watched));
+        inside_ = inside.get();
+        file->Open(std::move(inside));
         return parquet::arrow::FileWriter::Make(session->pool(), std::move(file), schema,
                                                 arrow_properties, &writer_);
     }
@@ -504,7 +443,7 @@ class ParquetOutput final : public sinter__columnar_output
     sinter__columnar_write write_ = {};
     std::shared_ptr<parquet::schema::GroupNode> root_;
     std::unique_ptr<parquet::arrow::FileWriter> writer_; // NULL: nothing was written
-    Watched *watched_ = nullptr;                         // the writer's, until it is closed
+    GroupFile *inside_ = nullptr;                        // the writer's, until it is closed
     int64_t group_bytes_ = 0;
     uint32_t group_count_ = 0;
 };

@@ -223,6 +223,39 @@ bed_batch(const columnar_bed *bed, int64_t first, int64_t count)
     return batch;
 }
 
+void
+bed_paired_schema(struct ArrowSchema *out, const char *prefix)
+{
+    static char prefixed[BED_PAIRED][32];
+
+    make_schema(out, "", "+s", 2 * BED_PAIRED);
+    for (int i = 0; i < 2 * BED_PAIRED; i++) {
+        const int column = i % BED_PAIRED;
+
+        (void)snprintf(prefixed[column], sizeof prefixed[column], "%s%s", prefix, names[column]);
+        make_schema(out->children[i], i < BED_PAIRED ? prefixed[column] : names[column],
+                    formats[column], 0);
+        set_id(out->children[i], 10 + i);
+    }
+}
+
+sinter__columnar_batch *
+bed_paired_batch(const columnar_bed *bed, int64_t first_key, int64_t first, int64_t count)
+{
+    sinter__columnar_batch *batch = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+
+    bed_paired_schema(&schema, "_KEY_");
+    make_array(&array, count, -1, -1, 2 * BED_PAIRED);
+    memset(buffer_of(&array, 0), 0xff, (size_t)count / 8 + 1);
+    for (int i = 0; i < 2 * BED_PAIRED; i++) {
+        fill_column(array.children[i], i % BED_PAIRED, i < BED_PAIRED ? first_key : first, count);
+    }
+    cr_assert_eq(bed->columnar.api->batch_import(&schema, &array, &batch, NULL), SINTER_OK);
+    return batch;
+}
+
 static void
 check_cell(const struct ArrowArray *cells, int64_t at, int column, int64_t row)
 {

@@ -6,7 +6,7 @@
 
 #include "format/columnar.h"
 
-enum { BED_COLUMNS = 6 };
+enum { BED_COLUMNS = 6, BED_PAIRED = 4 };
 
 /** An io in memory, and the library over it. */
 typedef struct columnar_bed {
@@ -30,6 +30,15 @@ bed_schema(struct ArrowSchema *out);
 /** Rows `first`, first + 1, ... of columns that follow from the row's number. */
 sinter__columnar_batch *
 bed_batch(const columnar_bed *bed, int64_t first, int64_t count);
+
+/** Columns of a schema that has the first BED_PAIRED of bed_schema() twice, first with `prefix` in
+ *  front of their names, and without NULLs. The caller releases it. */
+void
+bed_paired_schema(struct ArrowSchema *out, const char *prefix);
+
+/** Rows of these columns, which are those of rows `first_key` and `first` on. */
+sinter__columnar_batch *
+bed_paired_batch(const columnar_bed *bed, int64_t first_key, int64_t first, int64_t count);
 
 /** Check that rows are those of bed_batch(). `columns`: positions of the array's children. */
 void

@@ -3,6 +3,7 @@
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "columnar_bed.h"
@@ -221,6 +222,207 @@ Test(format_columnar, columns_get_a_dictionary_where_it_takes_less_than_the_valu
     plain = write_again(&bed, "m/c", true, 100, 300);
     cr_expect_lt(write_again(&bed, "m/d", false, 100, 300), plain / 2);
     bed_fini(&bed);
+}
+
+/* The next batch of "m/rows", whose key and columns are one array under two names. @return false:
+ * the end, and the file is closed */
+static bool
+next_paired(const columnar_bed *bed, sinter__columnar_file **file, sinter__columnar_batch **out)
+{
+    static const uint32_t chosen[] = {0, 1, 2, 3};
+    static const uint32_t shown[] = {0, 1, 2, 3, 0, 1, 2, 3};
+    const sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read,
+                                        .columns = chosen,
+                                        .column_count = BED_PAIRED,
+                                        .shown = shown,
+                                        .shown_count = 2 * BED_PAIRED};
+    const sinter__columnar_api *api = bed->columnar.api;
+
+    if (*file == NULL) {
+        cr_assert_eq(api->file_open(&bed->columnar.host, "m/rows", 0, 0, file, NULL), SINTER_OK);
+        cr_assert_eq(api->file_read(*file, &read, NULL), SINTER_OK);
+    }
+    if (api->file_next(*file, out, NULL) == SINTER_OK) {
+        return true;
+    }
+    api->file_close(*file);
+    *file = NULL;
+    return false;
+}
+
+static sinter__columnar_output *
+open_paired(const columnar_bed *bed, const char *path, const char *prefix,
+            const sinter__columnar_write *write)
+{
+    sinter__columnar_output *output = NULL;
+    struct ArrowSchema schema;
+
+    bed_paired_schema(&schema, prefix);
+    cr_assert_eq(
+        bed->columnar.api->output_open(&bed->columnar.host, path, &schema, write, &output, NULL),
+        SINTER_OK);
+    schema.release(&schema);
+    return output;
+}
+
+static void
+append_all(const columnar_bed *bed, sinter__columnar_output *output, sinter__columnar_batch *batch)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    const sinter__columnar_range range = {.batch = batch, .count = api->batch_rows(batch)};
+
+    cr_assert_eq(api->output_append(output, &range, 1, NULL), SINTER_OK);
+    api->batch_release(batch);
+}
+
+static void
+finish(const columnar_bed *bed, sinter__columnar_output *output)
+{
+    sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
+
+    cr_assert_eq(bed->columnar.api->output_finish(output, &written, NULL), SINTER_OK);
+    bed->columnar.api->output_close(output);
+}
+
+/* Rows of "m/rows", `times` over. */
+static void
+write_paired(const columnar_bed *bed, const char *path, const char *prefix,
+             const sinter__columnar_write *write, int times)
+{
+    sinter__columnar_output *output = open_paired(bed, path, prefix, write);
+
+    for (int i = 0; i < times; i++) {
+        sinter__columnar_file *file = NULL;
+        sinter__columnar_batch *batch = NULL;
+
+        while (next_paired(bed, &file, &batch)) {
+            append_all(bed, output, batch);
+        }
+    }
+    finish(bed, output);
+}
+
+/* The files' bytes are the same but for the letter in which names differ. @return such bytes */
+static size_t
+count_letters(const columnar_bed *bed, const char *one, const char *other)
+{
+    const uint64_t size = bed_size(bed, one);
+    uint8_t *bytes[2] = {malloc(size), malloc(size)};
+    size_t count = 0;
+
+    cr_assert_eq(bed_size(bed, other), size);
+    for (int i = 0; i < 2; i++) {
+        const sinter_io_range range = {0, bytes[i], size};
+        sinter_io_file *file = NULL;
+
+        cr_assert_eq(bed->env.io->ops->open(bed->env.io, i == 0 ? one : other, 0, &file, NULL),
+                     SINTER_OK);
+        cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+        file->ops->close(file);
+    }
+    for (uint64_t i = 0; i < size; i++) {
+        if (bytes[0][i] != bytes[1][i]) {
+            cr_assert(bytes[0][i] == 'Y' && bytes[1][i] == 'Z', "byte %llu of %llu",
+                      (unsigned long long)i, (unsigned long long)size);
+            count++;
+        }
+    }
+    free(bytes[0]);
+    free(bytes[1]);
+    return count;
+}
+
+/* Columns that have a twin are written once and put twice; under other names each is written. */
+Test(format_columnar, pages_of_a_key_that_are_made_once_are_as_if_they_were_made_twice)
+{
+    static const struct {
+        sinter__columnar_write write;
+        int64_t rows;
+        int times;
+        size_t groups; /* at least */
+    } cases[] = {{{0}, 1000, 1, 1},
+                 {{.page_bytes = 4096, .no_dictionary = true}, 1000, 2, 1},
+                 {{.page_bytes = 4096, .codec = SINTER__COLUMNAR_NONE}, 100, 20, 1},
+                 {{.group_bytes = 4096, .page_bytes = 4096}, 4096, 7, 2},
+                 {{.dictionary_bytes = 512, .page_bytes = 1024}, 300, 5, 1}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const sinter__columnar_write source = write_of(SINTER__COLUMNAR_PARQUET);
+        sinter__columnar_write write = cases[i].write;
+        columnar_bed bed;
+
+        bed_init(&bed, 0);
+        write.struct_size = (uint32_t)sizeof write;
+        write.kind = SINTER__COLUMNAR_PARQUET;
+        bed_write(&bed, "m/rows", &source, cases[i].rows, 1000);
+        write_paired(&bed, "m/y", "_KEY_", &write, cases[i].times);
+        write_paired(&bed, "m/z", "_KEZ_", &write, cases[i].times);
+        cr_expect_geq(count_letters(&bed, "m/y", "m/z"), (1 + cases[i].groups) * BED_PAIRED,
+                      "case %zu", i);
+        bed_fini(&bed);
+    }
+}
+
+/* Check one row: its key is that of row `key`, its other columns are those of `row`. */
+static void
+check_paired(const struct ArrowArray *rows, int64_t at, int64_t key, int64_t row)
+{
+    struct ArrowArray one = *rows;
+
+    one.offset += at;
+    one.length = 1;
+    one.n_children = BED_PAIRED;
+    bed_check(&one, NULL, key);
+    one.children += BED_PAIRED;
+    bed_check(&one, NULL, row);
+}
+
+/* Parts of which key and columns are one array, two arrays with the same values, and with others,
+ * in any order. */
+Test(format_columnar, a_key_that_differs_from_its_column_is_written_for_itself)
+{
+    enum { FEW = 4, MANY = 50, PARTS = 5 };
+    /* Of FEW rows without NULLs; 35 and 70 have values of the same length. */
+    static const int64_t firsts[PARTS][2] = {{0, 0}, {35, 70}, {70, 35}, {70, 70}, {21, 1}};
+    const sinter__columnar_write write = write_of(SINTER__COLUMNAR_PARQUET);
+
+    for (int begin = 0; begin < PARTS; begin++) {
+        sinter__columnar_output *output = NULL;
+        sinter__columnar_file *file = NULL;
+        sinter__columnar_batch *batch = NULL;
+        struct ArrowArray array;
+        columnar_bed bed;
+
+        bed_init(&bed, 0);
+        bed_write(&bed, "m/rows", &write, MANY, MANY);
+        output = open_paired(&bed, "m/p", "_KEY_", &write);
+        for (int i = 0; i < PARTS; i++) {
+            const int64_t *first = firsts[(begin + i) % PARTS];
+
+            append_all(&bed, output, bed_paired_batch(&bed, first[0], first[1], FEW));
+            while (next_paired(&bed, &file, &batch)) {
+                append_all(&bed, output, batch);
+            }
+        }
+        finish(&bed, output);
+        cr_assert_eq(bed.columnar.api->file_open(&bed.columnar.host, "m/p", 0, 0, &file, NULL),
+                     SINTER_OK);
+        cr_assert_eq(bed.columnar.api->file_read(file, &read_all, NULL), SINTER_OK);
+        cr_assert_eq(bed.columnar.api->file_next(file, &batch, NULL), SINTER_OK);
+        cr_assert_eq(bed.columnar.api->batch_export(batch, &array, NULL), SINTER_OK);
+        cr_assert_eq(array.length, PARTS * (FEW + MANY));
+        for (int64_t i = 0; i < array.length; i++) {
+            const int64_t *first = firsts[(begin + i / (FEW + MANY)) % PARTS];
+            const int64_t at = i % (FEW + MANY);
+
+            check_paired(&array, i, at < FEW ? first[0] + at : at - FEW,
+                         at < FEW ? first[1] + at : at - FEW);
+        }
+        array.release(&array);
+        bed.columnar.api->batch_release(batch);
+        bed.columnar.api->file_close(file);
+        bed_fini(&bed);
+    }
 }
 
 Test(format_columnar, choices_that_make_no_sense_are_refused)
