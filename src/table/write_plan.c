@@ -499,17 +499,14 @@ is_kept_as_key(const sinter__write_plan *self, const sinter__file_form *form, si
            (!self->has_key_fields && is_key(self, index - self->system_count));
 }
 
-/* The mode of a field; `*mode` is that of most fields before. `kept`: of how many fields of a file,
- * its own ones included, something is kept; -1: of all. Source: table-layout.md 7, and the order of
- * these rules as Paimon 1.3.1 was seen to have it. */
+/* The mode of a field; `*mode` is that of most fields before. `*left`: of how many fields something
+ * is still kept, those not counted that are kept as keys are; -1: of all. Source: table-layout.md
+ * 7, and the order of these rules as Paimon 1.3.1 was seen to have it. */
 static sinter_status
-choose_mode(sinter__write_plan *self, const sinter__file_form *form, size_t index, int64_t kept,
+choose_mode(sinter__write_plan *self, const sinter__file_form *form, size_t index, int64_t *left,
             sinter__stats_mode *mode, sinter_error *err)
 {
     static const sinter__stats_mode of_keys = {SINTER__STATS_TRUNCATE, SINTER__STATS_KEY_CHARS};
-    const bool as_key = is_kept_as_key(self, form, index);
-    const bool is_wanted =
-        kept < 0 || index < (uint64_t)kept || (as_key && index < self->system_count);
     const char *name = self->fields[index].name;
     const size_t size = strlen(name) + sizeof "fields..stats-mode";
     const char *own = NULL;
@@ -518,15 +515,15 @@ choose_mode(sinter__write_plan *self, const sinter__file_form *form, size_t inde
     SINTER__CHECK(sinter__arena_take(&self->arena, size, (void **)&key, err));
     (void)snprintf(key, size, "fields.%s.stats-mode", name);
     own = sinter_schema_option(self->schema, key);
-    if (own != NULL) {
-        return load_mode(key, own, mode, err);
-    }
-    if (!is_wanted) {
-        *mode = (sinter__stats_mode){.kind = SINTER__STATS_NONE};
-    } else if (as_key) {
+    if (own == NULL && is_kept_as_key(self, form, index)) {
         *mode = of_keys;
+        return SINTER_OK;
     }
-    return SINTER_OK;
+    if (own == NULL && *left == 0) {
+        *mode = (sinter__stats_mode){.kind = SINTER__STATS_NONE};
+    }
+    *left -= *left > 0 ? 1 : 0;
+    return load_mode(key, own, mode, err);
 }
 
 /* The modes of the fields in files of a form; `usual` is that of other fields. */
@@ -535,12 +532,13 @@ load_form_modes(sinter__write_plan *self, sinter__stats_mode usual, int64_t kept
                 sinter__file_form *form, sinter_error *err)
 {
     sinter__stats_mode *modes = NULL;
+    int64_t left = kept < 0 ? -1 : kept;
 
     SINTER__CHECK(sinter__arena_take(&self->arena, (self->field_count + 1) * sizeof *modes,
                                      (void **)&modes, err));
     for (size_t i = 0; i < self->field_count; i++) {
         modes[i] = usual;
-        SINTER__CHECK(choose_mode(self, form, i, kept, &modes[i], err));
+        SINTER__CHECK(choose_mode(self, form, i, &left, &modes[i], err));
     }
     form->modes = modes;
     return SINTER_OK;

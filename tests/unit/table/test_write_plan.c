@@ -290,15 +290,28 @@ Test(table_write_plan, statistics_are_kept_as_options_say)
     expect_modes("\"metadata.stats-mode\":\"none\",\"fields.v.stats-mode\":\"counts\"",
                  "t128t128t128-000-000c000");
     expect_modes("\"metadata.stats-mode\":\"full\"", "t128t128t128f000f000f000");
-    /* The fields that a file has of its own count, too. */
-    expect_modes("\"metadata.stats-keep-first-n-columns\":\"4\"", "t128t128t128t016-000-000");
-    expect_modes("\"metadata.stats-keep-first-n-columns\":\"0\"", "t128t128t128-000-000-000");
-    expect_modes("\"metadata.stats-keep-first-n-columns\":\"3\",\"fields.v.stats-mode\":\"full\"",
-                 "t128t128t128-000-000f000");
     /* Where a file has no keys of its own, those of the table serve. */
     expect_modes("\"data-file.thin-mode\":\"true\"", "t128t128t016t128t016");
-    expect_modes("\"data-file.thin-mode\":\"true\",\"metadata.stats-keep-first-n-columns\":\"3\"",
-                 "t128t128t016-000-000");
+}
+
+Test(table_write_plan, as_many_columns_have_statistics_as_are_asked_for)
+{
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"1\"", "t128t128t128t016-000-000");
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"0\"", "t128t128t128-000-000-000");
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"1\",\"fields.v.stats-mode\":\"full\"",
+                 "t128t128t128t016-000f000");
+    expect_modes("\"metadata.stats-keep-first-n-columns\":\"-1\"", "t128t128t128t016t016t016");
+    /* A column with a mode of its own counts, one that serves as key doesn't. */
+    expect_modes("\"data-file.thin-mode\":\"true\",\"metadata.stats-keep-first-n-columns\":\"1\"",
+                 "t128t128t016t128-000");
+    expect_modes("\"data-file.thin-mode\":\"true\",\"metadata.stats-keep-first-n-columns\":\"1\","
+                 "\"fields.p.stats-mode\":\"none\"",
+                 "t128t128-000t128-000");
+    /* All fields of a file of Avro count. */
+    expect_modes("\"file.format\":\"avro\",\"metadata.stats-keep-first-n-columns\":\"1\"",
+                 "t016-000-000-000-000-000");
+    expect_modes("\"file.format\":\"avro\",\"metadata.stats-keep-first-n-columns\":\"4\"",
+                 "t016t016t016t016-000-000");
 }
 
 Test(table_write_plan, avro_has_statistics_of_keys_as_of_other_columns)
@@ -306,8 +319,6 @@ Test(table_write_plan, avro_has_statistics_of_keys_as_of_other_columns)
     expect_modes("\"file.format\":\"avro\"", "t016t016t016t016t016t016");
     expect_modes("\"file.format\":\"avro\",\"metadata.stats-mode\":\"full\"",
                  "f000f000f000f000f000f000");
-    expect_modes("\"file.format\":\"avro\",\"metadata.stats-keep-first-n-columns\":\"1\"",
-                 "t016-000-000-000-000-000");
     expect_modes("\"file.format\":\"avro\",\"data-file.thin-mode\":\"true\"",
                  "t016t016t016t016t016");
 }
