@@ -77,8 +77,9 @@ sinter__stats_bounds(const sinter__simple_stats *stats, const sinter__stats_colu
     const int32_t type = column->type->id;
 
     *out = (sinter__column_bounds){0};
+    /* Paimon notes -1 where a footer of Parquet has no statistics, as with texts of 4 KiB. */
     if (stats->null_counts.count == column->arity && column->index < column->arity &&
-        stats->null_counts.items[column->index] != SINTER__NULL_COUNT_UNKNOWN) {
+        stats->null_counts.items[column->index] >= 0) {
         out->has_null_count = true;
         out->null_count = stats->null_counts.items[column->index];
         out->row_count = column->row_count;

@@ -231,6 +231,18 @@ Test(table_file_pruner, dense_statistics_are_found_by_name_and_what_is_missing_i
     unmake(&b);
 }
 
+Test(table_file_pruner, a_negative_number_of_nulls_is_not_known)
+{
+    static int64_t counts[] = {0, -1, 0, 0, 0};
+    bed b;
+
+    make(&b, false);
+    add(&b, "a.parquet", &(bounds){0, 9, 100, 200})->file.value_stats.null_counts.items = counts;
+    cr_expect_eq(left(&b, "n is null", false), 1);
+    cr_expect_eq(left(&b, "s is null", false), 0);
+    unmake(&b);
+}
+
 Test(table_file_pruner, a_file_that_hides_older_versions_of_its_keys_stays)
 {
     bed b;
