@@ -112,8 +112,11 @@ class Trial:
 
     def check(self, when):
         rows = self.judge.rows(self.theirs)
-        assert self.judge.rows(self.ours) == rows, f"{when}: Paimon reads other rows"
-        assert sinter_rows(self.program, self.ours) == rows, f"{when}: sinter reads other rows"
+        for who, found in (("Paimon", self.judge.rows(self.ours)),
+                           ("sinter", sinter_rows(self.program, self.ours))):
+            others = [[row for row in found if row not in rows][:1],
+                      [row for row in rows if row not in found][:1]]
+            assert found == rows, f"{when}: {who} reads other rows: {others[0]} for {others[1]}"
         if self.client is not None:
             self.client.check(self.ours, self.theirs, when)
         found = self.judge.call("verify", self.ours)

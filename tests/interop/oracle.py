@@ -71,9 +71,9 @@ def sinter(program, *arguments, codes=(0,)):
     return done.stdout
 
 
-def sinter_rows(program, table):
+def sinter_rows(program, table, *arguments):
     """What `sinter scan` reads, as sorted texts."""
-    lines = sinter(program, "scan", table, "--format", "json").splitlines()
+    lines = sinter(program, "scan", table, "--format", "json", *arguments).splitlines()
     return sorted(text(json.loads(line)) for line in lines)
 
 
