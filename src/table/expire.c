@@ -5,19 +5,14 @@
  * again later: the deltas are walked from the newest entry to the oldest, with what was added by
  * then at hand. All is found before anything is removed.
  */
-#include <assert.h>
-#include <inttypes.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/bytes.h"
-#include "base/env.h"
 #include "base/fail.h"
 #include "base/load.h"
 #include "doc/text.h"
 #include "sinter/table_maintenance.h"
-#include "table/commit_options.h"
-#include "table/consumers.h"
+#include "table/expiry_range.h"
 #include "table/index_manifest.h"
 #include "table/live_files.h"
 #include "table/manifest.h"
@@ -34,27 +29,11 @@ typedef struct tags {
     size_t capacity;
 } tags;
 
-/** How long changelogs live. */
-typedef struct lives {
-    bool are_longer; /* than those of snapshots: changelogs are kept on their own */
-    int64_t retain_min;
-    int64_t retain_max;
-    int64_t older_than_ms;
-} lives;
-
-/** An expiry under way: of snapshots, or of changelogs that outlived theirs. */
+/** An expiry under way. */
 typedef struct expiry {
-    sinter_table *table;
-    bool is_of_changelogs;
-    bool has_producer; /* changes are in changelog files, else in deltas */
-    lives lives;
-    sinter_expire_options options;
+    sinter__expiry_range range;
     sinter__table_options table_options;
     sinter__partitions partitions;
-    bool clean_directories; /* snapshot.clean-empty-directories */
-    int64_t begin;
-    int64_t end;
-    int64_t first_kept; /* `end`, or for changelogs the next that there is */
     tags tags;
     sinter__references needed;   /* metadata that stays: of the first kept and tags */
     sinter__references branches; /* everything that other branches need, and changelogs */
@@ -69,235 +48,13 @@ typedef struct expiry {
 static const sinter_env *
 env_of(const expiry *self)
 {
-    return self->table->env;
-}
-
-static const char *
-dir_name(const expiry *self)
-{
-    return self->is_of_changelogs ? "changelog" : "snapshot";
-}
-
-static const char *
-prefix(const expiry *self)
-{
-    return self->is_of_changelogs ? "changelog-" : "snapshot-";
+    return self->range.table->env;
 }
 
 static sinter_bytes
 bytes_of(const char *text)
 {
     return (sinter_bytes){(const uint8_t *)text, strlen(text)};
-}
-
-/* ---- which snapshots ---- */
-
-static sinter_status
-load_lives(expiry *self, int64_t now_ms, sinter_error *err)
-{
-    const sinter_schema *schema = sinter_table_schema(self->table);
-    const sinter_expire_options *options = &self->options;
-    const char *producer = sinter_schema_option(schema, "changelog-producer");
-    lives *own = &self->lives;
-    int64_t ms = now_ms - options->older_than_ms;
-
-    own->retain_min = options->retain_min;
-    own->retain_max = options->retain_max;
-    SINTER__CHECK(
-        sinter__option_count(schema, "changelog.num-retained.min", 1, &own->retain_min, err));
-    SINTER__CHECK(
-        sinter__option_count(schema, "changelog.num-retained.max", 1, &own->retain_max, err));
-    SINTER__CHECK(sinter__option_duration(schema, "changelog.time-retained", &ms, err));
-    own->older_than_ms = now_ms - ms;
-    own->are_longer = own->retain_min > options->retain_min ||
-                      own->retain_max > options->retain_max ||
-                      own->older_than_ms < options->older_than_ms;
-    self->has_producer = producer != NULL && strcasecmp(producer, "none") != 0;
-    if (own->are_longer && own->retain_max < own->retain_min) {
-        return SINTER__ERR(err, SINTER_E_INVALID,
-                           "%" PRId64 " changelogs stay at least, but %" PRId64 " at most",
-                           own->retain_min, own->retain_max);
-    }
-    return SINTER_OK;
-}
-
-/** Fill in what the caller leaves to the table. */
-static sinter_status
-load_options(expiry *self, const sinter_expire_options *given, sinter_error *err)
-{
-    const sinter_schema *schema = sinter_table_schema(self->table);
-    const int64_t now_ms = sinter__now_ms(env_of(self));
-    sinter_expire_options *options = &self->options;
-    int64_t min = 10;
-    int64_t max = INT32_MAX;
-    int64_t limit = 50;
-    int64_t retained_ms = INT64_C(3600) * 1000;
-
-    *options = (sinter_expire_options){.struct_size = (uint32_t)sizeof *options};
-    if (given != NULL) {
-        SINTER__CHECK(
-            sinter__struct_load(options, sizeof *options, given, "sinter_expire_options", err));
-    }
-    SINTER__REQUIRE(err, (options->flags & ~(uint32_t)SINTER_REMOVE_DRY_RUN) == 0);
-    SINTER__REQUIRE(err, options->retain_min >= 0 && options->retain_max >= 0);
-    SINTER__REQUIRE(err, options->limit >= 0);
-    SINTER__CHECK(sinter__option_count(schema, "snapshot.num-retained.min", 1, &min, err));
-    SINTER__CHECK(sinter__option_count(schema, "snapshot.num-retained.max", 1, &max, err));
-    SINTER__CHECK(sinter__option_count(schema, "snapshot.expire.limit", 1, &limit, err));
-    SINTER__CHECK(sinter__option_duration(schema, "snapshot.time-retained", &retained_ms, err));
-    SINTER__CHECK(sinter__option_bool(schema, "snapshot.clean-empty-directories",
-                                      &self->clean_directories, err));
-    options->retain_min = options->retain_min == 0 ? min : options->retain_min;
-    options->retain_max = options->retain_max == 0 ? max : options->retain_max;
-    options->limit = options->limit == 0 ? limit : options->limit;
-    options->older_than_ms =
-        options->older_than_ms == 0 ? now_ms - retained_ms : options->older_than_ms;
-    if (options->retain_max < options->retain_min) {
-        return SINTER__ERR(err, SINTER_E_INVALID,
-                           "%" PRId64 " snapshots stay at least, but %" PRId64 " at most",
-                           options->retain_min, options->retain_max);
-    }
-    return load_lives(self, now_ms, err);
-}
-
-/** A snapshot, or changelog, by its number. */
-static sinter_status
-get_numbered(const expiry *self, int64_t id, sinter_snapshot **out, sinter_error *err)
-{
-    sinter_text dir;
-    sinter_text path;
-    sinter_status st = SINTER_OK;
-
-    if (!self->is_of_changelogs) {
-        return sinter_table_snapshot_get(self->table, id, out, err);
-    }
-    sinter_text_init(env_of(self), &dir);
-    sinter_text_init(env_of(self), &path);
-    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
-    SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, prefix(self)}, id,
-                                    &path, err));
-    st = sinter__snapshot_read(env_of(self), path.data, out, err);
-out:
-    sinter_text_fini(&path);
-    sinter_text_fini(&dir);
-    return st;
-}
-
-/** Is this snapshot too young to go? One that isn't there is not. */
-static sinter_status
-is_young(const expiry *self, int64_t id, bool *out, sinter_error *err)
-{
-    const int64_t older_than_ms =
-        self->is_of_changelogs ? self->lives.older_than_ms : self->options.older_than_ms;
-    sinter_error detail = SINTER_ERROR_INIT;
-    sinter_snapshot *snapshot = NULL;
-    sinter_status st = get_numbered(self, id, &snapshot, &detail);
-
-    *out = st == SINTER_OK && snapshot->time_ms >= older_than_ms;
-    sinter_snapshot_destroy(snapshot);
-    if (st == SINTER_E_NOT_FOUND || st == SINTER_E_EXPIRED) {
-        return SINTER_OK;
-    }
-    if (st != SINTER_OK && err != NULL) {
-        *err = detail;
-    }
-    return st;
-}
-
-static int64_t
-smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/** The first that there is, and the one that none may go from on. */
-static sinter_status
-find_ends(expiry *self, int64_t latest, int64_t *newest, sinter_error *err)
-{
-    sinter_text dir;
-    sinter__numbered files = {.env = env_of(self), .prefix = "changelog-"};
-    sinter_status st = SINTER_OK;
-
-    *newest = latest;
-    if (!self->is_of_changelogs) {
-        return sinter_table_earliest_id(self->table, &self->begin, err);
-    }
-    sinter_text_init(files.env, &dir);
-    SINTER__TRY(sinter__table_dir(self->table, "changelog", &dir, err));
-    files.dir = dir.data;
-    SINTER__TRY(sinter__number_find(&files, SINTER__NUMBER_EARLIEST, &self->begin, err));
-    st = sinter__number_find(&files, SINTER__NUMBER_LATEST, newest, err);
-out:
-    sinter_text_fini(&dir);
-    return st;
-}
-
-/** Numbers may lack where changelogs were kept, then not, and then again. What lies before a gap
- * goes by itself; the first behind it stays. */
-static sinter_status
-end_at_gap(expiry *self, sinter_error *err)
-{
-    sinter_text dir;
-    sinter__numbered files = {.env = env_of(self), .prefix = prefix(self)};
-    sinter__numbers numbers = {.count = 0};
-    size_t first = 0;
-    size_t i = 0;
-    sinter_status st = SINTER_OK;
-
-    sinter_text_init(files.env, &dir);
-    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
-    files.dir = dir.data;
-    SINTER__TRY(sinter__numbers_list(&files, &numbers, err));
-    while (i < numbers.count && numbers.items[i] < self->begin) {
-        i++;
-    }
-    first = i;
-    while (i < numbers.count && numbers.items[i] < self->end &&
-           numbers.items[i] == self->begin + (int64_t)(i - first)) {
-        i++;
-    }
-    self->end = smaller(self->end, self->begin + (int64_t)(i - first));
-    self->first_kept = i < numbers.count ? numbers.items[i] : self->end;
-    st = self->begin < self->end && i < numbers.count ? SINTER_OK : SINTER_END;
-out:
-    sinter__numbers_fini(files.env, &numbers);
-    sinter_text_fini(&dir);
-    return st;
-}
-
-/** Find begin and end; SINTER_END: there is nothing to do. */
-static sinter_status
-find_range(expiry *self, sinter_error *err)
-{
-    const int64_t retain_min =
-        self->is_of_changelogs ? self->lives.retain_min : self->options.retain_min;
-    const int64_t retain_max =
-        self->is_of_changelogs ? self->lives.retain_max : self->options.retain_max;
-    int64_t latest = 0;
-    int64_t newest = 0;
-    int64_t next = INT64_MAX;
-    int64_t id = 0;
-    bool young = false;
-
-    SINTER__CHECK(sinter_table_latest_id(self->table, &latest, err));
-    SINTER__CHECK(find_ends(self, latest, &newest, err));
-    SINTER__CHECK(sinter__consumers_next(self->table, &next, err));
-    self->end = latest - smaller(retain_min, latest) + 1;
-    self->end = smaller(self->end, next);
-    self->end = smaller(self->end, self->begin + smaller(self->options.limit, latest));
-    self->end = smaller(self->end, self->is_of_changelogs ? newest : INT64_MAX);
-    id = latest - smaller(retain_max, latest) + 1;
-    for (id = id < self->begin ? self->begin : id; id < self->end; id++) {
-        SINTER__CHECK(is_young(self, id, &young, err));
-        if (young) {
-            self->end = id;
-        }
-    }
-    self->first_kept = self->end;
-    if (self->begin < self->end && self->is_of_changelogs) {
-        return end_at_gap(self, err);
-    }
-    return self->begin < self->end ? SINTER_OK : SINTER_END;
 }
 
 /* ---- what stays ---- */
@@ -323,7 +80,7 @@ note_tag(void *ctx, const char *name)
                                      sizeof *all->items, walk->err));
         all->capacity = capacity;
     }
-    SINTER__CHECK(sinter_table_snapshot_of_tag(self->table, name, &snapshot, walk->err));
+    SINTER__CHECK(sinter_table_snapshot_of_tag(self->range.table, name, &snapshot, walk->err));
     all->items[all->count++] = snapshot;
     return SINTER_OK;
 }
@@ -333,8 +90,8 @@ static sinter_status
 add_branch(expiry *self, const char *name, sinter_error *err)
 {
     const sinter_table_config config = {
-        .struct_size = (uint32_t)sizeof config, .path = self->table->root, .branch = name};
-    const char *own = self->table->branch == NULL ? "main" : self->table->branch;
+        .struct_size = (uint32_t)sizeof config, .path = self->range.table->root, .branch = name};
+    const char *own = self->range.table->branch == NULL ? "main" : self->range.table->branch;
     sinter_table *branch = NULL;
     sinter_status st = SINTER_OK;
 
@@ -363,10 +120,11 @@ note_branch(void *ctx, const char *name)
 static sinter_status
 add_own_changelogs(expiry *self, sinter_error *err)
 {
-    return self->is_of_changelogs ? SINTER_OK
-                                  : sinter__references_add_table(
-                                        self->lives.are_longer ? &self->needed : &self->branches,
-                                        self->table, SINTER__REFERENCES_CHANGELOGS, err);
+    return self->range.is_of_changelogs
+               ? SINTER_OK
+               : sinter__references_add_table(
+                     self->range.lives.are_longer ? &self->needed : &self->branches,
+                     self->range.table, SINTER__REFERENCES_CHANGELOGS, err);
 }
 
 static sinter_status
@@ -376,23 +134,24 @@ find_needed(expiry *self, sinter_error *err)
     sinter_snapshot *first_kept = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__CHECK(sinter_table_each_tag(self->table, note_tag, &walk, err));
+    SINTER__CHECK(sinter_table_each_tag(self->range.table, note_tag, &walk, err));
     for (size_t i = 0; i < self->tags.count; i++) {
-        SINTER__CHECK(sinter__references_add(&self->needed, self->table, self->tags.items[i], err));
+        SINTER__CHECK(
+            sinter__references_add(&self->needed, self->range.table, self->tags.items[i], err));
     }
-    SINTER__CHECK(get_numbered(self, self->first_kept, &first_kept, err));
-    self->needed.is_lenient = self->is_of_changelogs;
-    st = sinter__references_add(&self->needed, self->table, first_kept, err);
+    SINTER__CHECK(sinter__expiry_range_get(&self->range, self->range.first_kept, &first_kept, err));
+    self->needed.is_lenient = self->range.is_of_changelogs;
+    st = sinter__references_add(&self->needed, self->range.table, first_kept, err);
     if (st == SINTER_OK) {
-        st = sinter__references_add_changelog(&self->needed, self->table, first_kept, err);
+        st = sinter__references_add_changelog(&self->needed, self->range.table, first_kept, err);
     }
     sinter_snapshot_destroy(first_kept);
     SINTER__CHECK(st);
     SINTER__CHECK(add_own_changelogs(self, err));
-    if (self->table->branch != NULL) {
+    if (self->range.table->branch != NULL) {
         SINTER__CHECK(add_branch(self, "main", err));
     }
-    return sinter_table_each_branch(self->table, note_branch, &walk, err);
+    return sinter_table_each_branch(self->range.table, note_branch, &walk, err);
 }
 
 /** The newest tag on a snapshot before this one; NULL: none. */
@@ -429,7 +188,7 @@ load_tag(expiry *self, int64_t id, sinter_error *err)
     if (tag == NULL) {
         return SINTER_OK;
     }
-    SINTER__CHECK(sinter__live_files_read(self->table, tag, &files, err));
+    SINTER__CHECK(sinter__live_files_read(self->range.table, tag, &files, err));
     buckets = sinter__live_files_buckets(files, &count);
     for (size_t b = 0; b < count; b++) {
         for (size_t i = 0; i < buckets[b].count; i++) {
@@ -469,7 +228,7 @@ read_list(const expiry *self, const sinter_list_file *file, sinter__manifest_lis
         return SINTER_OK;
     }
     sinter_text_init(env_of(self), &path);
-    st = sinter__manifest_path(self->table, bytes_of(file->name), &path, &detail);
+    st = sinter__manifest_path(self->range.table, bytes_of(file->name), &path, &detail);
     if (st == SINTER_OK) {
         st = sinter__manifest_list_read(env_of(self), path.data,
                                         file->size_bytes > 0 ? (uint64_t)file->size_bytes : 0, out,
@@ -497,7 +256,7 @@ read_manifest(const expiry *self, const sinter__manifest_meta *meta, entries *ou
     sinter_status st = SINTER_OK;
 
     sinter_text_init(env_of(self), &path);
-    SINTER__TRY(sinter__manifest_path(self->table, meta->file_name, &path, err));
+    SINTER__TRY(sinter__manifest_path(self->range.table, meta->file_name, &path, err));
     SINTER__TRY(sinter__manifest_open(env_of(self), path.data, meta, NULL, &reader, err));
     while ((st = sinter__manifest_next(reader, &entry, err)) == SINTER_OK) {
         if (out->count == out->capacity) {
@@ -559,7 +318,8 @@ plan_data_file(expiry *self, const sinter__manifest_entry *entry, sinter_error *
 static bool
 is_change(const expiry *self, const sinter__manifest_entry *entry)
 {
-    return self->lives.are_longer && !self->is_of_changelogs && !self->has_producer &&
+    return self->range.lives.are_longer && !self->range.is_of_changelogs &&
+           !self->range.has_producer &&
            ((entry->file.has & SINTER__FILE_HAS_SOURCE) == 0 ||
             entry->file.source != SINTER__FILE_SOURCE_COMPACT);
 }
@@ -650,7 +410,7 @@ plan_index(expiry *self, const char *name, sinter_error *err)
         return SINTER_OK;
     }
     sinter_text_init(env_of(self), &path);
-    st = sinter__manifest_path(self->table, bytes_of(name), &path, &detail);
+    st = sinter__manifest_path(self->range.table, bytes_of(name), &path, &detail);
     if (st == SINTER_OK) {
         st = sinter__index_manifest_read(env_of(self), path.data, &manifest, &detail);
     }
@@ -671,16 +431,16 @@ plan_index(expiry *self, const char *name, sinter_error *err)
 static sinter_status
 plan_metadata(expiry *self, const sinter_snapshot *snapshot, sinter_error *err)
 {
-    const bool becomes_changelog = self->lives.are_longer && !self->is_of_changelogs;
+    const bool becomes_changelog = self->range.lives.are_longer && !self->range.is_of_changelogs;
 
-    if (!becomes_changelog || self->has_producer) {
+    if (!becomes_changelog || self->range.has_producer) {
         SINTER__CHECK(plan_list(self, &snapshot->base, err));
         SINTER__CHECK(plan_list(self, &snapshot->delta, err));
     }
     if (!becomes_changelog) {
         SINTER__CHECK(plan_list(self, &snapshot->changelog, err));
     }
-    if (self->is_of_changelogs) {
+    if (self->range.is_of_changelogs) {
         return SINTER_OK; /* the rest went with the snapshot */
     }
     SINTER__CHECK(plan_index(self, snapshot->index_manifest, err));
@@ -697,46 +457,20 @@ plan_snapshot(expiry *self, int64_t id, sinter_error *err)
     sinter_snapshot *snapshot = NULL;
     sinter_status st = SINTER_OK;
 
-    SINTER__TRY(get_numbered(self, id, &snapshot, err));
-    if (self->is_of_changelogs ? id < self->end : id > self->begin) {
+    SINTER__TRY(sinter__expiry_range_get(&self->range, id, &snapshot, err));
+    if (self->range.is_of_changelogs ? id < self->range.end : id > self->range.begin) {
         SINTER__TRY(plan_delta(self, snapshot, err));
     }
-    if (id < self->end) {
-        if (self->is_of_changelogs || !self->lives.are_longer) {
+    if (id < self->range.end) {
+        if (self->range.is_of_changelogs || !self->range.lives.are_longer) {
             SINTER__TRY(plan_changelog(self, snapshot, err));
         }
         SINTER__TRY(plan_metadata(self, snapshot, err));
-        self->result.snapshots += self->is_of_changelogs ? 0 : 1;
-        self->result.changelogs += self->is_of_changelogs ? 1 : 0;
+        self->result.snapshots += self->range.is_of_changelogs ? 0 : 1;
+        self->result.changelogs += self->range.is_of_changelogs ? 1 : 0;
     }
 out:
     sinter_snapshot_destroy(snapshot);
-    return st;
-}
-
-/** A gap in the ids: what lies before it was expired by somebody who was interrupted. */
-static sinter_status
-skip_gap(expiry *self, sinter_error *err)
-{
-    sinter_text dir;
-    sinter_text path;
-    bool is_there = true;
-    sinter_status st = SINTER_OK;
-
-    sinter_text_init(env_of(self), &dir);
-    sinter_text_init(env_of(self), &path);
-    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
-    for (int64_t id = self->end - 1; id >= self->begin; id--) {
-        SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, prefix(self)},
-                                        id, &path, err));
-        SINTER__TRY(sinter__path_exists(env_of(self), path.data, &is_there, err));
-        if (!is_there) {
-            self->begin = id + 1;
-        }
-    }
-out:
-    sinter_text_fini(&path);
-    sinter_text_fini(&dir);
     return st;
 }
 
@@ -746,13 +480,14 @@ out:
 static sinter_status
 keep_changelogs(const expiry *self, sinter_error *err)
 {
-    for (int64_t id = self->begin;
-         self->lives.are_longer && !self->is_of_changelogs && id < self->end; id++) {
+    for (int64_t id = self->range.begin;
+         self->range.lives.are_longer && !self->range.is_of_changelogs && id < self->range.end;
+         id++) {
         sinter_snapshot *snapshot = NULL;
-        sinter_status st = sinter_table_snapshot_get(self->table, id, &snapshot, err);
+        sinter_status st = sinter_table_snapshot_get(self->range.table, id, &snapshot, err);
 
         if (st == SINTER_OK) {
-            st = sinter__changelog_publish(self->table, snapshot, err);
+            st = sinter__changelog_publish(self->range.table, snapshot, err);
         }
         sinter_snapshot_destroy(snapshot);
         SINTER__CHECK(st);
@@ -771,14 +506,16 @@ remove_snapshots(expiry *self, sinter_error *err)
 
     sinter_text_init(env_of(self), &dir);
     sinter_text_init(env_of(self), &path);
-    SINTER__TRY(sinter__table_dir(self->table, dir_name(self), &dir, err));
-    for (int64_t id = self->begin; id < self->end; id++) {
-        SINTER__TRY(sinter__number_path(&(sinter__numbered){env_of(self), dir.data, prefix(self)},
-                                        id, &path, err));
+    SINTER__TRY(sinter__table_dir(self->range.table, sinter__expiry_dir(&self->range), &dir, err));
+    for (int64_t id = self->range.begin; id < self->range.end; id++) {
+        SINTER__TRY(sinter__number_path(
+            &(sinter__numbered){env_of(self), dir.data, sinter__expiry_prefix(&self->range)}, id,
+            &path, err));
         SINTER__TRY(unless_gone(io->ops->unlink(io, path.data, &detail), &detail, err));
     }
     SINTER__TRY(io->ops->sync_dir(io, dir.data, err)); /* none comes back without its files */
-    sinter__hint_write(self->table, dir_name(self), "EARLIEST", self->first_kept);
+    sinter__hint_write(self->range.table, sinter__expiry_dir(&self->range), "EARLIEST",
+                       self->range.first_kept);
 out:
     sinter_text_fini(&path);
     sinter_text_fini(&dir);
@@ -788,25 +525,27 @@ out:
 static sinter_status
 expire(expiry *self, sinter_error *err)
 {
-    const bool is_dry = (self->options.flags & SINTER_REMOVE_DRY_RUN) != 0;
-    const sinter__removal_listener told = {self->options.each, self->options.ctx, is_dry};
+    const bool is_dry = (self->range.options.flags & SINTER_REMOVE_DRY_RUN) != 0;
+    const sinter__removal_listener told = {self->range.options.each, self->range.options.ctx,
+                                           is_dry};
 
-    SINTER__CHECK(find_range(self, err));
+    SINTER__CHECK(sinter__expiry_range_find(&self->range, err));
     SINTER__CHECK(find_needed(self, err));
-    SINTER__CHECK(skip_gap(self, err));
-    for (int64_t id = self->end - (self->is_of_changelogs ? 1 : 0); id >= self->begin; id--) {
+    SINTER__CHECK(sinter__expiry_range_skip_gap(&self->range, err));
+    for (int64_t id = self->range.end - (self->range.is_of_changelogs ? 1 : 0);
+         id >= self->range.begin; id--) {
         SINTER__CHECK(plan_snapshot(self, id, err));
     }
-    if (!self->is_of_changelogs) {
-        self->result.first_id = self->begin;
-        self->result.last_id = self->end - 1;
+    if (!self->range.is_of_changelogs) {
+        self->result.first_id = self->range.begin;
+        self->result.last_id = self->range.end - 1;
     }
     if (!is_dry) {
         SINTER__CHECK(keep_changelogs(self, err));
         SINTER__CHECK(remove_snapshots(self, err));
     }
     self->result.data_files += sinter__removal_run(&self->data, &told, &self->result.left_files);
-    if (self->clean_directories && !is_dry) {
+    if (self->range.clean_directories && !is_dry) {
         sinter__removal_clean_dirs(&self->data);
     }
     self->result.meta_files += sinter__removal_run(&self->meta, &told, &self->result.left_files);
@@ -833,7 +572,7 @@ static sinter_status
 begin(expiry *self, const sinter_expire_options *options, sinter_error *err)
 {
     const sinter__removal removal = {.env = env_of(self),
-                                     .root = self->table->root,
+                                     .root = self->range.table->root,
                                      .options = &self->table_options,
                                      .partitions = &self->partitions};
 
@@ -845,11 +584,11 @@ begin(expiry *self, const sinter_expire_options *options, sinter_error *err)
     self->tagged.arena.env = env_of(self);
     self->data = removal;
     self->meta = removal;
-    SINTER__CHECK(sinter_table_refresh(self->table, err));
-    SINTER__CHECK(load_options(self, options, err));
-    SINTER__CHECK(
-        sinter__table_options_load(sinter_table_schema(self->table), &self->table_options, err));
-    return sinter__partitions_init(&self->partitions, sinter_table_schema(self->table),
+    SINTER__CHECK(sinter_table_refresh(self->range.table, err));
+    SINTER__CHECK(sinter__expiry_range_load(&self->range, options, err));
+    SINTER__CHECK(sinter__table_options_load(sinter_table_schema(self->range.table),
+                                             &self->table_options, err));
+    return sinter__partitions_init(&self->partitions, sinter_table_schema(self->range.table),
                                    &self->table_options, err);
 }
 
@@ -858,10 +597,11 @@ static sinter_status
 run(sinter_table *table, const sinter_expire_options *options, bool is_of_changelogs,
     sinter_expire_result *result, sinter_error *err)
 {
-    expiry self = {.table = table, .is_of_changelogs = is_of_changelogs, .result = *result};
+    expiry self = {.range = {.table = table, .is_of_changelogs = is_of_changelogs},
+                   .result = *result};
     sinter_status st = begin(&self, options, err);
 
-    if (st == SINTER_OK && (!is_of_changelogs || self.lives.are_longer)) {
+    if (st == SINTER_OK && (!is_of_changelogs || self.range.lives.are_longer)) {
         st = expire(&self, err);
     }
     *result = self.result;
