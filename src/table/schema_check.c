@@ -58,6 +58,20 @@ find_column(const sinter_schema *schema, sinter_bytes name)
     return NULL;
 }
 
+/* A list of names, what sinter__name_list_next() left of it, has a name. */
+static bool
+is_in_list(const char *list, sinter_bytes name)
+{
+    sinter_bytes other;
+
+    while (sinter__name_list_next(&list, &other)) {
+        if (other.size == name.size && memcmp(other.data, name.data, name.size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 option_is(const sinter_schema *schema, const char *key, const char *value)
 {
@@ -79,6 +93,9 @@ check_names(const sinter_schema *schema, sinter_error *err)
         const char *name = sinter_row_type_column_name(schema->row_type, i);
         const sinter_bytes bytes = {(const uint8_t *)name, strlen(name)};
 
+        if (name[strspn(name, " \t\n\r\f\v")] == '\0') {
+            return SINTER__ERR(err, SINTER_E_INVALID, "column %zu: its name is blank", i + 1);
+        }
         if (strncmp(name, prefix, sizeof prefix - 1) == 0 ||
             has_name(system, sizeof system / sizeof system[0], bytes)) {
             return SINTER__ERR(err, SINTER_E_INVALID,
@@ -349,6 +366,8 @@ check_bucket_key(const sinter_schema *schema, const char *keys, sinter_error *er
 
         if (column == NULL) {
             why = "there is no such column";
+        } else if (is_in_list(keys, name)) {
+            why = "it is named twice";
         } else if (has_name(schema->partition_keys, schema->partition_key_count, name)) {
             why = "it is a partition column";
         } else if (schema->primary_key_count > 0 &&
@@ -406,15 +425,10 @@ check_sequence(const sinter_schema *schema, const sinter__table_options *options
     sinter_bytes name;
 
     while (sinter__name_list_next(&at, &name)) {
-        const char *rest = at;
-        sinter_bytes other;
-        const char *why = find_column(schema, name) == NULL ? "there is no such column" : NULL;
+        const char *why = find_column(schema, name) == NULL ? "there is no such column"
+                          : is_in_list(at, name)            ? "it is named twice"
+                                                            : NULL;
 
-        while (why == NULL && sinter__name_list_next(&rest, &other)) {
-            why = other.size == name.size && memcmp(other.data, name.data, name.size) == 0
-                      ? "it is named twice"
-                      : NULL;
-        }
         if (why == NULL && options->merge_engine == SINTER__ENGINE_FIRST_ROW) {
             why = "merge-engine first-row keeps the first row, whatever the sequence";
         }
@@ -432,9 +446,16 @@ check_changelog(const sinter_schema *schema, const sinter__table_options *option
                 sinter_error *err)
 {
     static const char key[] = "changelog-producer";
+    static const char *const known[] = {"none", "input", "full-compaction", "lookup"};
     const char *producer = sinter_schema_option(schema, key);
     const bool is_first_row = options->merge_engine == SINTER__ENGINE_FIRST_ROW;
 
+    if (producer != NULL &&
+        !has_name(known, sizeof known / sizeof known[0],
+                  (sinter_bytes){(const uint8_t *)producer, strlen(producer)})) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "option %s: \"%.60s\" is no known value", key,
+                           producer);
+    }
     if (producer != NULL && strcmp(producer, "none") != 0) {
         if (schema->primary_key_count == 0) {
             return SINTER__ERR(err, SINTER_E_INVALID, "%s: not without a primary key", key);
@@ -469,24 +490,138 @@ check_kind_field(const sinter_schema *schema, sinter_error *err)
     return SINTER_OK;
 }
 
+/* How many snapshots, and how many changelogs, which are as many unless told else. */
 static sinter_status
 check_retained(const sinter_schema *schema, sinter_error *err)
 {
-    static const char *const keys[] = {"snapshot.num-retained.min", "snapshot.num-retained.max"};
-    int64_t values[] = {10, INT64_MAX};
+    static const char *const keys[] = {"snapshot.num-retained.min", "snapshot.num-retained.max",
+                                       "changelog.num-retained.min", "changelog.num-retained.max"};
+    int64_t values[] = {10, INT64_MAX, 10, INT64_MAX};
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const char *value = sinter_schema_option(schema, keys[i]);
 
+        values[i] = i < 2 ? values[i] : values[i - 2];
         if (value != NULL &&
             (sinter__parse_int(value, &values[i], NULL) != SINTER_OK || values[i] < 1)) {
             return SINTER__ERR(err, SINTER_E_INVALID, "option %s: \"%.60s\" is no number above 0",
                                keys[i], value);
         }
     }
-    return values[0] <= values[1]
-               ? SINTER_OK
-               : SINTER__ERR(err, SINTER_E_INVALID, "option %s is above %s", keys[0], keys[1]);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i += 2) {
+        if (values[i] > values[i + 1]) {
+            return SINTER__ERR(err, SINTER_E_INVALID, "option %s is above %s", keys[i],
+                               keys[i + 1]);
+        }
+    }
+    return SINTER_OK;
+}
+
+/* Tables that track rows, and tables whose files have some of the columns. */
+static sinter_status
+check_tracking(const sinter_schema *schema, const sinter__table_options *options, sinter_error *err)
+{
+    if (options->row_tracking && (options->bucket != -1 || schema->primary_key_count > 0)) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "row-tracking.enabled: not with a primary key or buckets");
+    }
+    if (options->data_evolution && (!options->row_tracking || options->deletion_vectors)) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "data-evolution.enabled: not without row-tracking.enabled, and not "
+                           "with deletion-vectors.enabled");
+    }
+    if (option_is(schema, "clustering.incremental", "true") && options->bucket != -1) {
+        return SINTER__ERR(err, SINTER_E_INVALID, "clustering.incremental: not with buckets");
+    }
+    if (option_is(schema, "streaming-read-overwrite", "true") && schema->primary_key_count == 0) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "streaming-read-overwrite: not without a primary key");
+    }
+    return SINTER_OK;
+}
+
+/* What tells how old rows and partitions are. */
+static sinter_status
+check_ages(const sinter_schema *schema, sinter_error *err)
+{
+    const char *name = sinter_schema_option(schema, "record-level.time-field");
+    const sinter_field *column = NULL;
+
+    if (schema->partition_key_count == 0 &&
+        sinter_schema_option(schema, "partition.expiration-time") != NULL) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "partition.expiration-time: the table has no partitions");
+    }
+    if (name == NULL || sinter_schema_option(schema, "record-level.expire-time") == NULL) {
+        return SINTER_OK;
+    }
+    column = find_column(schema, (sinter_bytes){(const uint8_t *)name, strlen(name)});
+    if (column == NULL) {
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "record-level.time-field: there is no column \"%.100s\"", name);
+    }
+    switch (column->type.id) {
+    case SINTER_TYPE_INT:
+    case SINTER_TYPE_BIGINT:
+    case SINTER_TYPE_TIMESTAMP:
+    case SINTER_TYPE_TIMESTAMP_LTZ:
+        return SINTER_OK;
+    default:
+        return SINTER__ERR(err, SINTER_E_INVALID,
+                           "record-level.time-field: column \"%.100s\" is neither INT, BIGINT nor "
+                           "TIMESTAMP",
+                           name);
+    }
+}
+
+static sinter_status
+check_listed(const sinter_schema *schema, const char *key, const char *list, sinter_error *err)
+{
+    sinter_bytes name;
+
+    while (sinter__name_list_next(&list, &name)) {
+        if (find_column(schema, name) == NULL) {
+            return SINTER__ERR(err, SINTER_E_INVALID, "option %.100s: there is no column \"%.*s\"",
+                               key, (int)(name.size < 100 ? name.size : 100),
+                               (const char *)name.data);
+        }
+    }
+    return SINTER_OK;
+}
+
+/* "fields.a,b.sequence-group": options of columns. */
+static sinter_status
+check_field_options(const sinter_env *env, const sinter_schema *schema,
+                    const sinter__table_options *options, sinter_error *err)
+{
+    static const char prefix[] = "fields.";
+    static const char of_all[] = "default-aggregate-function";
+    static const char group[] = ".sequence-group";
+
+    for (size_t i = 0; i < schema->option_count; i++) {
+        const char *key = schema->options[i].key;
+        const char *name = key + sizeof prefix - 1;
+        const size_t key_size = strlen(key);
+        sinter_status st = SINTER_OK;
+        char *names = NULL;
+        size_t size = 0;
+
+        if (strncmp(key, prefix, sizeof prefix - 1) != 0 || strcmp(name, of_all) == 0) {
+            continue;
+        }
+        size = strcspn(name, ".");
+        SINTER__CHECK(SINTER__NEW(env, names, size + 1, err));
+        memcpy(names, name, size);
+        names[size] = '\0';
+        st = check_listed(schema, key, names, err);
+        sinter__free(env, names);
+        SINTER__CHECK(st);
+        if (options->merge_engine == SINTER__ENGINE_PARTIAL_UPDATE && key_size > sizeof group &&
+            strcmp(key + key_size - (sizeof group - 1), group) == 0) {
+            SINTER__CHECK(check_listed(schema, key, schema->options[i].value, err));
+        }
+    }
+    return SINTER_OK;
 }
 
 sinter_status
@@ -504,5 +639,8 @@ sinter__schema_check(const sinter_env *env, const sinter_schema *schema, sinter_
     SINTER__CHECK(check_sequence(schema, &options, err));
     SINTER__CHECK(check_changelog(schema, &options, err));
     SINTER__CHECK(check_kind_field(schema, err));
+    SINTER__CHECK(check_tracking(schema, &options, err));
+    SINTER__CHECK(check_ages(schema, err));
+    SINTER__CHECK(check_field_options(env, schema, &options, err));
     return check_retained(schema, err);
 }

@@ -403,6 +403,27 @@ Test(table_table_compact, what_was_committed_is_not_committed_twice)
     place_fini(&p);
 }
 
+Test(table_table_compact, what_is_left_of_results_is_committed_with_those_that_were)
+{
+    sinter_table_commit_info info = {.struct_size = (uint32_t)sizeof info};
+    sinter_table *table = NULL;
+    results r;
+    place p;
+
+    make_keyed(&p, NULL);
+    cr_assert_eq(open_table(&p.env, &table, NULL), SINTER_OK);
+    cr_assert_eq(run_all(table, &p.env, &everything, &r, NULL), SINTER_OK);
+    cr_assert_eq(r.count, 2);
+    cr_assert_eq(sinter_table_commit_results(table, &r.items[1], 1, NULL, &info, NULL), SINTER_OK);
+    cr_assert_eq(sinter_table_commit_results(table, r.items, r.count, NULL, &info, NULL),
+                 SINTER_OK);
+    cr_expect(!info.was_done && info.files_before == 2 && latest(&p.env) == 4);
+    expect_rows(&p.env, "1,7,a 2,7,bb 1,8,x 2,8,y");
+    results_fini(&r);
+    sinter_table_close(table);
+    place_fini(&p);
+}
+
 /* Files whose keys lie apart and overlap, one of which reaches into everything. */
 static void
 make_cut(place *p)

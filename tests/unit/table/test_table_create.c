@@ -156,10 +156,50 @@ Test(table_table_create, keys_and_buckets_that_make_no_sense_are_refused)
         {OPTIONS("\"snapshot.num-retained.min\":\"3\",\"snapshot.num-retained.max\":\"2\""),
          "above"},
         {OPTIONS("\"file.format.per.level\":\"avro\""), "LEVEL:FORMAT"},
+        {NAMED(" "), "blank"},
+        {OPTIONS("\"bucket\":\"2\",\"bucket-key\":\"k, k\""), "twice"},
+        {KEYED("\"changelog-producer\":\"x\""), "\"x\""},
+        {OPTIONS("\"changelog.num-retained.max\":\"9\""), "changelog.num-retained.min"},
+        {OPTIONS("\"bucket\":\"2\",\"bucket-key\":\"k\",\"row-tracking.enabled\":\"true\""),
+         "row-tracking.enabled"},
+        {KEYED("\"row-tracking.enabled\":\"true\""), "row-tracking.enabled"},
+        {OPTIONS("\"data-evolution.enabled\":\"true\""), "row-tracking.enabled"},
+        {OPTIONS("\"data-evolution.enabled\":\"true\",\"row-tracking.enabled\":\"true\","
+                 "\"deletion-vectors.enabled\":\"true\""),
+         "deletion-vectors.enabled"},
+        {KEYED("\"bucket\":\"2\",\"clustering.incremental\":\"true\""), "buckets"},
+        {OPTIONS("\"streaming-read-overwrite\":\"true\""), "primary key"},
+        {OPTIONS("\"partition.expiration-time\":\"1 d\""), "no partitions"},
+        {OPTIONS("\"record-level.expire-time\":\"1 d\",\"record-level.time-field\":\"z\""),
+         "\"z\""},
+        {"{\"fields\":[{\"name\":\"s\",\"type\":\"STRING\"}],\"options\":{"
+         "\"record-level.expire-time\":\"1 d\",\"record-level.time-field\":\"s\"}}",
+         "TIMESTAMP"},
+        {OPTIONS("\"fields.k,z.stats-mode\":\"full\""), "\"z\""},
+        {KEYED("\"merge-engine\":\"partial-update\",\"fields.p.sequence-group\":\"k,z\""), "\"z\""},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         expect_refused(bad[i].json, SINTER_E_INVALID, bad[i].word);
+    }
+}
+
+Test(table_table_create, what_options_of_columns_and_ages_may_say_is_allowed)
+{
+    static const char *const good[] = {
+        OPTIONS("\"changelog.num-retained.min\":\"12\",\"snapshot.num-retained.min\":\"3\""),
+        OPTIONS("\"row-tracking.enabled\":\"true\",\"data-evolution.enabled\":\"true\""),
+        OPTIONS("\"record-level.expire-time\":\"1 d\",\"record-level.time-field\":\"p\""),
+        OPTIONS("\"record-level.time-field\":\"z\",\"fields.default-aggregate-function\":\"sum\","
+                "\"fields.k,p.sequence-group\":\"z\",\"fields.p.stats-mode\":\"full\"")};
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        sinter_error err = SINTER_ERROR_INIT;
+        place p;
+
+        place_init(&p, NULL);
+        cr_expect_eq(create_of(&p.env, good[i], &err), SINTER_OK, "%s: %s", good[i], err.text);
+        place_fini(&p);
     }
 }
 
