@@ -11,7 +11,8 @@ WORK with the steps that made it; tables that agree are removed unless --keep is
 What Paimon itself gets wrong stays out: NaN in keys; bytes in partitions; in ORC NaN, CHAR,
 fractions of a second before 1970, and times of ancient days, which move with every write. Nor are
 there times before 1677 or after 2262 with more than six decimals, which Arrow can't read, nor
-texts in Parquet that are too long for its statistics.
+texts in Parquet that are too long for its statistics, nor manifest.delete-file-drop-stats, with
+which Paimon forgets the statistics of a file that only changes its level.
 """
 import argparse
 import copy
@@ -276,7 +277,6 @@ class Table:
             "manifest.merge-min-count": ["1", "2"],
             "manifest.target-file-size": ["1 kb", "8 mb"],
             "manifest.full-compaction-threshold-size": ["1 kb", "16 mb"],
-            "manifest.delete-file-drop-stats": ["true", "false"],
             "num-sorted-run.compaction-trigger": ["1", "2", "3", "5"],
             "num-levels": ["6", "7"],
             "compaction.size-ratio": ["0", "10", "100"],
