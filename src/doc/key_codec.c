@@ -7,6 +7,8 @@
  *            | raw bytes                      a string that is the last column
  *            | bytes with 00 as 00 ff, 00 01  a string that others follow
  */
+#include "doc/key_codec.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +21,20 @@
 
 enum { KEY_COLUMNS_MAX = 1024, FIXED_MAX = 16, MS_PER_DAY = 86400000, NANOS_MAX = 999999 };
 
+/** How values of a column are encoded at once, as most are. */
+typedef struct usual_form {
+    uint8_t width;     /* of numbers; 0: they are no numbers */
+    bool is_last_text; /* bytes that stay as they are */
+    bool has_marker;
+    uint32_t size_max; /* of texts */
+    int64_t least;     /* of numbers */
+    int64_t greatest;
+} usual_form;
+
 struct sinter_key_codec {
     const sinter_env *env;
     sinter_type *types;
+    usual_form *usual; /* one a column */
     size_t count;
     sinter_text texts;
 };
@@ -39,6 +52,29 @@ check_key_type(const sinter_type *type, size_t index, sinter_error *err)
     return SINTER_OK;
 }
 
+static usual_form
+usual_form_of(const sinter_type *type, bool is_last)
+{
+    usual_form form = {.has_marker = type->nullable};
+
+    if (sinter__type_is_bytes(type)) {
+        form.is_last_text = is_last;
+        form.size_max = type->precision < SINTER_KEY_BYTES_MAX ? type->precision
+                                                               : (uint32_t)SINTER_KEY_BYTES_MAX;
+        return form;
+    }
+    if (type->id == SINTER_TYPE_BIGINT) {
+        form.width = 8;
+        form.least = INT64_MIN;
+        form.greatest = INT64_MAX;
+    } else if (type->id == SINTER_TYPE_INT || type->id == SINTER_TYPE_DATE) {
+        form.width = 4;
+        form.least = INT32_MIN;
+        form.greatest = INT32_MAX;
+    }
+    return form;
+}
+
 sinter_status
 sinter_key_codec_create(const sinter_env *env, const sinter_type *types, size_t count,
                         sinter_key_codec **out, sinter_error *err)
@@ -53,11 +89,13 @@ sinter_key_codec_create(const sinter_env *env, const sinter_type *types, size_t 
     made->env = env;
     sinter_text_init(env, &made->texts);
     SINTER__TRY(SINTER__NEW(env, made->types, count, err));
+    SINTER__TRY(SINTER__NEW(env, made->usual, count, err));
     for (size_t i = 0; i < count; i++) {
         char text[SINTER_TYPE_TEXT_MAX];
 
         SINTER__TRY(check_key_type(&types[i], i, err));
         made->types[i] = types[i];
+        made->usual[i] = usual_form_of(&types[i], i + 1 == count);
         sinter_type_print(&types[i], text);
         SINTER__TRY(sinter__text_puts(&made->texts, i == 0 ? "" : "\n", err));
         SINTER__TRY(sinter__text_puts(&made->texts, text, err));
@@ -144,6 +182,7 @@ sinter_key_codec_destroy(sinter_key_codec *codec)
     if (codec != NULL) {
         sinter_text_fini(&codec->texts);
         sinter__free(codec->env, codec->types);
+        sinter__free(codec->env, codec->usual);
         sinter__free(codec->env, codec);
     }
 }
@@ -386,6 +425,57 @@ check_value(const sinter_key_codec *codec, size_t index, const sinter_datum *val
     return SINTER_OK;
 }
 
+bool
+sinter__key_codec_is_value(const sinter_key_codec *codec, const sinter_datum *values,
+                           sinter_bytes *out)
+{
+    const usual_form *form = codec->usual;
+
+    *out = values[0].as.bytes;
+    return codec->count == 1 && form->is_last_text && !form->has_marker && !values[0].is_null &&
+           values[0].as.bytes.size <= form->size_max;
+}
+
+/* Encode a value that is there, of a type with little to be checked, if there is room. @return
+ * false: it isn't so, and nothing was done */
+static inline bool
+encode_usual(const usual_form *form, const sinter_datum *value, sinter_text *out)
+{
+    const size_t room = out->capacity - out->size;
+    uint8_t *to = NULL;
+
+    if (value->is_null || room < FIXED_MAX) {
+        return false;
+    }
+    to = (uint8_t *)out->data + out->size;
+    if (form->is_last_text) {
+        const sinter_bytes text = value->as.bytes;
+
+        if (text.size > form->size_max || text.size == 0 || room - 2 < text.size) {
+            return false;
+        }
+        *to = 1;
+        to += form->has_marker ? 1 : 0;
+        memcpy(to, text.data, text.size);
+        to += text.size;
+    } else if (form->width > 0) {
+        const uint32_t shift = 64 - 8 * (uint32_t)form->width;
+
+        if (value->as.integer < form->least || value->as.integer > form->greatest) {
+            return false;
+        }
+        *to = 1;
+        to += form->has_marker ? 1 : 0;
+        sinter__put_be64(to, ((uint64_t)value->as.integer << shift) ^ (UINT64_C(1) << 63));
+        to += form->width;
+    } else {
+        return false;
+    }
+    *to = '\0';
+    out->size = (size_t)(to - (uint8_t *)out->data);
+    return true;
+}
+
 sinter_status
 sinter_key_encode(const sinter_key_codec *codec, const sinter_datum *values, sinter_text *out,
                   sinter_error *err)
@@ -397,6 +487,9 @@ sinter_key_encode(const sinter_key_codec *codec, const sinter_datum *values, sin
     SINTER__REQUIRE(err, out != NULL);
     before = out->size;
     for (size_t i = 0; i < codec->count; i++) {
+        if (encode_usual(&codec->usual[i], &values[i], out)) {
+            continue;
+        }
         SINTER__TRY(check_value(codec, i, &values[i], err));
         SINTER__TRY(encode_column(codec, i, &values[i], out, err));
     }

@@ -74,6 +74,17 @@ sinter__avro_get_long(sinter__avro_cursor *cursor, int64_t *out)
     return sinter__avro_get_long_slow(cursor, out);
 }
 
+/** As sinter__avro_get_long(), by value, so that where it is read stays in a register: what is
+ *  written to a record could be the cursor, for all that the compiler knows. @return NULL: damaged
+ */
+static inline const uint8_t *
+sinter__avro_take_long(const uint8_t *at, const uint8_t *end, int64_t *out)
+{
+    sinter__avro_cursor cursor = {at, end};
+
+    return sinter__avro_get_long(&cursor, out) ? cursor.at : NULL;
+}
+
 /** Read bytes or a string; they stay where they are. @return false: as of a long, or too few */
 static inline bool
 sinter__avro_get_bytes(sinter__avro_cursor *cursor, sinter_bytes *out)

@@ -19,6 +19,10 @@ enum {
     INFLATE_BYTES = 64 << 10,    /* what zlib holds at most for a window of 32 KiB, and a little */
     ZSTD_DCTX_BYTES = 160 << 10, /* of a decoder that decodes at once, and a little */
     DEFLATE_BYTES = 272 << 10,
+    SMALL_HASH_LOG = 10, /* of zstd 1 */
+    SMALL_LOSS = 256,    /* a part of so many is given for it */
+    TRY_FIRST = 4,       /* not in files that are small anyway */
+    TRY_BLOCKS = 128,
     WINDOW_BITS = -15, /* no zlib header around it */
     DEFLATE_MEMORY = 8,
     CRC_BYTES = 4 /* behind a snappy block: of what it holds */
@@ -320,13 +324,40 @@ sinter__avro_decoder_bytes(sinter__avro_codec codec, uint64_t raw)
     }
 }
 
+/* The bytes of a block with a hash table of so many entries, 0: as many as usual. */
+static size_t
+zstd_of(sinter__avro_coder *self, int level, int hash_log, sinter_bytes raw)
+{
+    size_t code = sinter__zstd_configure(self->encoder, level, raw.size);
+
+    if (!ZSTD_isError(code) && hash_log != 0) {
+        code = ZSTD_CCtx_setParameter(self->encoder, ZSTD_c_hashLog, hash_log);
+    }
+    return ZSTD_isError(code) ? code
+                              : ZSTD_compress2(self->encoder, self->room.data,
+                                               ZSTD_compressBound(raw.size), raw.data, raw.size);
+}
+
+/* A block now and then tells whether a table that stays in the first cache would do. It gets the
+ * usual one itself. */
+static size_t
+zstd_trying(sinter__avro_coder *self, int level, sinter_bytes raw)
+{
+    const size_t small = zstd_of(self, level, SMALL_HASH_LOG, raw);
+    const size_t usual = zstd_of(self, level, 0, raw);
+
+    self->likes_small =
+        !ZSTD_isError(small) && !ZSTD_isError(usual) && small <= usual + usual / SMALL_LOSS;
+    return usual;
+}
+
 static sinter_status
 encode_zstd(sinter__avro_coder *self, int level, sinter_bytes raw, sinter_bytes *stored,
             sinter_error *err)
 {
     size_t size = ZSTD_compressBound(raw.size);
-    size_t code = 0;
 
+    level = level == 0 ? 1 : level;
     if (self->encoder == NULL) {
         self->encoder = ZSTD_createCCtx();
     }
@@ -334,10 +365,12 @@ encode_zstd(sinter__avro_coder *self, int level, sinter_bytes raw, sinter_bytes 
         return SINTER__ERR(err, SINTER_E_NOMEM, "no memory for a zstd encoder");
     }
     SINTER__CHECK(sinter__scratch_fit(self->env, &self->room, size, err));
-    code = sinter__zstd_configure(self->encoder, level == 0 ? 1 : level, raw.size);
-    size = ZSTD_isError(code)
-               ? code
-               : ZSTD_compress2(self->encoder, self->room.data, size, raw.data, raw.size);
+    if (level == 1 && self->encoded % TRY_BLOCKS == TRY_FIRST) {
+        size = zstd_trying(self, level, raw);
+    } else {
+        size = zstd_of(self, level, level == 1 && self->likes_small ? SMALL_HASH_LOG : 0, raw);
+    }
+    self->encoded++;
     if (ZSTD_isError(size)) {
         return SINTER__ERR(err, SINTER_E_NOMEM, "zstd can't encode %zu bytes: %s", raw.size,
                            ZSTD_getErrorName(size));

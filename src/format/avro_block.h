@@ -24,6 +24,8 @@ typedef struct sinter__avro_coder {
     struct ZSTD_DCtx_s *decoder;
     uint64_t reserved_bytes; /* of the contexts, in the memory budget */
     sinter__scratch room;    /* what was decoded or encoded last */
+    uint32_t encoded;        /* blocks, with zstd */
+    bool likes_small;        /* by the last one that was tried: a smaller table finds as much */
 } sinter__avro_coder;
 
 /** The name as files have it, "zstandard". */

@@ -590,21 +590,11 @@ run_other(sinter__avro_decoder *self, const plan_step *step, sinter__avro_cursor
     return SINTER_OK;
 }
 
-/* As sinter__avro_get_long(), by value, so that where it is read stays in a register: what is
- * written to a record could be the cursor, for all that the compiler knows. NULL: damaged. */
-static inline const uint8_t *
-take_long(const uint8_t *at, const uint8_t *end, int64_t *out)
-{
-    sinter__avro_cursor cursor = {at, end};
-
-    return sinter__avro_get_long(&cursor, out) ? cursor.at : NULL;
-}
-
-/** The same of an int; NULL also: the number is none, and `out` has it. */
+/** As sinter__avro_take_long() of an int; NULL also: the number is none, and `out` has it. */
 static inline const uint8_t *
 take_int(const uint8_t *at, const uint8_t *end, int64_t *out)
 {
-    at = take_long(at, end, out);
+    at = sinter__avro_take_long(at, end, out);
     return at == NULL || *out < INT32_MIN || *out > INT32_MAX ? NULL : at;
 }
 
@@ -614,7 +604,7 @@ take_bytes(const uint8_t *at, const uint8_t *end, uint8_t *member)
     int64_t size = 0;
     sinter_bytes bytes = {0};
 
-    at = take_long(at, end, &size);
+    at = sinter__avro_take_long(at, end, &size);
     if (at == NULL || (uint64_t)size > (uint64_t)(end - at)) {
         return NULL;
     }
@@ -666,7 +656,7 @@ run_step(sinter__avro_decoder *self, const plan_step *step, const uint8_t **at, 
     if (step->op == SINTER__AVRO_FORM_BYTES) {
         behind = take_bytes(*at, end, member);
     } else if (step->op == SINTER__AVRO_FORM_INT64) {
-        behind = take_long(*at, end, &value);
+        behind = sinter__avro_take_long(*at, end, &value);
         memcpy(member, &value, sizeof value);
     } else if (step->op == SINTER__AVRO_FORM_INT32) {
         behind = take_int(*at, end, &value);

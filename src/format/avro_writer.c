@@ -160,6 +160,27 @@ sinter__avro_writer_commit(sinter__avro_writer *writer, size_t size, sinter_erro
     return writer->block.size < writer->block_bytes ? SINTER_OK : end_block(writer, err);
 }
 
+sinter_status
+sinter__avro_writer_append(sinter__avro_writer *writer, const sinter_bytes *records, size_t count,
+                           sinter_error *err)
+{
+    sinter__pile *block = &writer->block;
+    uint8_t *to = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const sinter_bytes record = records[i];
+
+        if (record.size < block->memory.capacity - block->size) {
+            to = block->memory.data + block->size;
+        } else {
+            SINTER__CHECK(sinter__avro_writer_reserve(writer, record.size, &to, err));
+        }
+        memcpy(to, record.data, record.size);
+        SINTER__CHECK(sinter__avro_writer_commit(writer, record.size, err));
+    }
+    return SINTER_OK;
+}
+
 uint64_t
 sinter__avro_writer_bytes(const sinter__avro_writer *writer)
 {

@@ -50,6 +50,11 @@ sinter__avro_writer_reserve(sinter__avro_writer *writer, size_t size, uint8_t **
 sinter_status
 sinter__avro_writer_commit(sinter__avro_writer *writer, size_t size, sinter_error *err);
 
+/** Take records as they are, each of at least a byte. @return as of reserve() and commit() */
+sinter_status
+sinter__avro_writer_append(sinter__avro_writer *writer, const sinter_bytes *records, size_t count,
+                           sinter_error *err);
+
 /** Bytes appended to the file so far; the open block is not among them. */
 uint64_t
 sinter__avro_writer_bytes(const sinter__avro_writer *writer);

@@ -41,13 +41,18 @@ sinter_batch_builder_destroy(sinter_batch_builder *builder)
 }
 
 /** Make room for a record, its prefix, and the slack that readers of the batch may touch. */
-static sinter_status
+static inline sinter_status
 fit_record(sinter_batch_builder *builder, size_t key_size, size_t value_size, sinter_error *err)
 {
     sinter__open_block *block = &builder->block;
     const size_t keys = block->key_bytes + key_size + SINTER__SST_SLACK_BYTES;
     const size_t values = block->value_bytes + value_size + SINTER__SST_SLACK_BYTES;
 
+    if (block->rows < block->row_capacity && keys <= block->key_memory.capacity &&
+        values <= block->value_memory.capacity &&
+        builder->prefixes.capacity / sizeof(uint64_t) >= block->row_capacity) {
+        return SINTER_OK;
+    }
     SINTER__CHECK(sinter__open_block_fit_rows(block, block->rows + 1, err));
     SINTER__CHECK(sinter__scratch_grow(builder->env, &builder->prefixes,
                                        block->row_capacity * sizeof(uint64_t), err));

@@ -263,29 +263,6 @@ sinter__open_block_take(sinter__open_block *block, const sinter_range *ranges, s
 }
 
 void
-sinter__open_block_add(sinter__open_block *block, const sinter__single_row *row)
-{
-    const uint32_t at = block->rows;
-
-    assert(at < block->row_capacity);
-    assert(row->key.size <= SINTER_KEY_BYTES_MAX && row->value.size <= SINTER_VALUE_BYTES_MAX);
-    if (row->key.size > 0) {
-        memcpy(block->keys + block->key_bytes, row->key.data, row->key.size);
-    }
-    if (row->value.size > 0) {
-        memcpy(block->values + block->value_bytes, row->value.data, row->value.size);
-    }
-    block->sequences[at] = row->sequence;
-    block->kinds[at] = row->kind;
-    block->key_bytes += (uint32_t)row->key.size;
-    block->value_bytes += (uint32_t)row->value.size;
-    block->key_offsets[at + 1] = block->key_bytes;
-    block->value_offsets[at + 1] = block->value_bytes;
-    block->raw += (uint32_t)(row->key.size + row->value.size);
-    block->rows = at + 1;
-}
-
-void
 sinter__open_block_fini(sinter__open_block *block)
 {
     if (block->env == NULL) {

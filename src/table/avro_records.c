@@ -72,7 +72,7 @@ compile(sinter__record_decoder *self, const sinter_field *fields, size_t count, 
     SINTER__TRY(sinter__avro_schema_parse(self->env, sinter_text_bytes(&text), &self->schema, err));
     SINTER__TRY(
         sinter__avro_rows_create(self->env, self->schema, columns, count, &self->rows, err));
-    sinter__avro_rows_check_nested(self->rows);
+    sinter__avro_rows_keep(self->rows, NULL);
 out:
     sinter__free(self->env, columns);
     sinter_text_fini(&text);

@@ -9,7 +9,13 @@
 #include "doc/type.h"
 #include "table/nest.h"
 
-enum { MICROS_PER_MS = 1000, NANOS_PER_MICRO = 1000, DECIMAL_BYTES_MAX = 16, MILLI_DIGITS = 3 };
+enum {
+    MICROS_PER_MS = 1000,
+    NANOS_PER_MICRO = 1000,
+    DECIMAL_BYTES_MAX = 16,
+    MILLI_DIGITS = 3,
+    NO_BYTE = 256 /* none that a byte equals */
+};
 
 /** What the bytes of a value are. */
 typedef enum value_form {
@@ -41,8 +47,28 @@ struct node {
     size_t part_count;
 };
 
+/** What is done with a field at once, where its bytes are as usual. */
+typedef enum quick_op {
+    QUICK_NONE = 0, /* nothing: it is decoded in general */
+    QUICK_PASS_FIXED = 1,
+    QUICK_TAKE_FLOAT = 2,
+    QUICK_TAKE_DOUBLE = 3,
+    QUICK_PASS_NUMBER = 4,
+    QUICK_TAKE_NUMBER = 5,
+    QUICK_PASS_BYTES = 6,
+    QUICK_TAKE_BYTES = 7
+} quick_op;
+
 /** What becomes of a field of the file's records. */
 typedef struct field_step {
+    quick_op op;
+    bool gives;         /* a value */
+    uint16_t null_byte; /* how the branches of its union begin; NO_BYTE: there is no union */
+    uint16_t value_byte;
+    size_t size;   /* of QUICK_PASS_FIXED */
+    size_t column; /* of values that are given */
+    int64_t least; /* of numbers */
+    int64_t greatest;
     const sinter__avro_node *avro;
     size_t first; /* in `uses`: columns that want it */
     size_t count;
@@ -253,6 +279,100 @@ compile_field(sinter__avro_rows *rows, const sinter__avro_field *field,
     return SINTER_OK;
 }
 
+/* ---- what is done at once ---- */
+
+/* A field that nobody wants. */
+static void
+pass_type(const sinter__avro_node *avro, field_step *step)
+{
+    switch (avro->type) {
+    case SINTER__AVRO_BOOLEAN:
+        step->op = QUICK_PASS_FIXED;
+        step->size = 1;
+        break;
+    case SINTER__AVRO_FLOAT:
+        step->op = QUICK_PASS_FIXED;
+        step->size = 4;
+        break;
+    case SINTER__AVRO_DOUBLE:
+        step->op = QUICK_PASS_FIXED;
+        step->size = 8;
+        break;
+    case SINTER__AVRO_INT:
+    case SINTER__AVRO_LONG:
+        step->op = QUICK_PASS_NUMBER;
+        break;
+    case SINTER__AVRO_BYTES:
+    case SINTER__AVRO_STRING:
+        step->op = QUICK_PASS_BYTES;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A column whose values are checked, and given where it is kept. */
+static void
+take_column(const node *column, bool is_kept, field_step *step)
+{
+    switch (column->form) {
+    case FORM_INTEGER:
+        step->op = is_kept ? QUICK_TAKE_NUMBER : QUICK_PASS_NUMBER;
+        step->least = column->least;
+        step->greatest = column->greatest;
+        break;
+    case FORM_MILLIS:
+        step->op = is_kept ? QUICK_TAKE_NUMBER : QUICK_PASS_NUMBER;
+        break;
+    case FORM_MICROS:
+        step->op = is_kept ? QUICK_NONE : QUICK_PASS_NUMBER;
+        break;
+    case FORM_BYTES:
+        step->op = is_kept ? QUICK_TAKE_BYTES : QUICK_PASS_BYTES;
+        break;
+    case FORM_FLOAT:
+        step->op = is_kept ? QUICK_TAKE_FLOAT : QUICK_PASS_FIXED;
+        step->size = 4;
+        break;
+    case FORM_DOUBLE:
+        step->op = is_kept ? QUICK_TAKE_DOUBLE : QUICK_PASS_FIXED;
+        step->size = 8;
+        break;
+    default:
+        break;
+    }
+}
+
+/* `kept`: one a column; NULL: all are. */
+static void
+plan_quick(const sinter__avro_rows *rows, const bool *kept, field_step *step)
+{
+    const node *column = step->count == 1 ? &rows->columns[rows->uses[step->first]] : NULL;
+    int32_t branch = -1;
+    const sinter__avro_node *avro = sinter__avro_node_unwrap(step->avro, &branch);
+
+    step->op = QUICK_NONE;
+    step->gives = false;
+    step->null_byte = NO_BYTE;
+    step->value_byte = NO_BYTE;
+    step->least = INT64_MIN;
+    step->greatest = INT64_MAX;
+    if (avro == NULL || step->count > 1 || (branch >= 0 && step->avro->field_count != 2)) {
+        return;
+    }
+    if (branch >= 0) {
+        step->null_byte = (uint16_t)(2 * (1 - branch));
+        step->value_byte = (uint16_t)(2 * branch);
+    }
+    if (column == NULL) {
+        pass_type(avro, step);
+        return;
+    }
+    step->column = rows->uses[step->first];
+    step->gives = kept == NULL || kept[step->column];
+    take_column(column, step->gives, step);
+}
+
 static sinter_status
 compile_record(sinter__avro_rows *rows, const sinter__avro_node *record,
                const sinter_column *columns, sinter_error *err)
@@ -268,6 +388,7 @@ compile_record(sinter__avro_rows *rows, const sinter__avro_node *record,
         rows->steps[i] = (field_step){.first = used};
         SINTER__CHECK(compile_field(rows, &record->fields[i], columns, &rows->steps[i], err));
         used += rows->steps[i].count;
+        plan_quick(rows, NULL, &rows->steps[i]);
     }
     for (size_t c = 0; c < rows->column_count; c++) {
         if (rows->columns[c].avro == NULL) {
@@ -622,15 +743,83 @@ decode_field(sinter__avro_rows *rows, const field_step *step, sinter__avro_curso
 }
 
 void
-sinter__avro_rows_check_nested(sinter__avro_rows *rows)
+sinter__avro_rows_keep(sinter__avro_rows *rows, const bool *kept)
 {
     rows->checks_nested = true;
+    for (size_t i = 0; i < rows->step_count; i++) {
+        plan_quick(rows, kept, &rows->steps[i]);
+    }
+}
+
+/* A value of some bytes, always as many. */
+static inline const uint8_t *
+run_fixed(const field_step *step, const uint8_t *at, const uint8_t *end, sinter_datum *values)
+{
+    if ((size_t)(end - at) < step->size) {
+        return NULL;
+    }
+    if (step->op == QUICK_TAKE_FLOAT) {
+        values[step->column] = (sinter_datum){.as.float_bits = sinter__get_le32(at)};
+    } else if (step->op == QUICK_TAKE_DOUBLE) {
+        values[step->column] = (sinter_datum){.as.double_bits = sinter__get_le64(at)};
+    }
+    return at + step->size;
+}
+
+/* The value of a field whose bytes are as usual. NULL: they aren't, or there is nothing that could
+ * be done at once. No switch: a jump through a table costs more than these branches. */
+static inline const uint8_t *
+run_quick(const field_step *step, const uint8_t *at, const uint8_t *end, sinter_datum *values)
+{
+    int64_t number = 0;
+
+    if (step->op < QUICK_PASS_NUMBER) {
+        return step->op == QUICK_NONE ? NULL : run_fixed(step, at, end, values);
+    }
+    at = sinter__avro_take_long(at, end, &number);
+    if (at == NULL) {
+        return NULL;
+    }
+    if (step->op < QUICK_PASS_BYTES) {
+        if (number < step->least || number > step->greatest) {
+            return NULL;
+        }
+        if (step->op == QUICK_TAKE_NUMBER) {
+            values[step->column] = (sinter_datum){.as.integer = number};
+        }
+        return at;
+    }
+    if ((uint64_t)number > (uint64_t)(end - at)) {
+        return NULL;
+    }
+    if (step->op == QUICK_TAKE_BYTES) {
+        values[step->column] = (sinter_datum){.as.bytes = {at, (size_t)number}};
+    }
+    return at + number;
+}
+
+/* The same with the branch of a union before it. */
+static inline const uint8_t *
+run_branch(const field_step *step, const uint8_t *at, const uint8_t *end, sinter_datum *values)
+{
+    if (step->null_byte == NO_BYTE) {
+        return run_quick(step, at, end, values);
+    }
+    if (at < end && *at == step->null_byte && step->op != QUICK_NONE) {
+        if (step->gives) {
+            values[step->column] = (sinter_datum){.is_null = true};
+        }
+        return at + 1;
+    }
+    return at < end && *at == step->value_byte ? run_quick(step, at + 1, end, values) : NULL;
 }
 
 sinter_status
 sinter__avro_rows_head(sinter__avro_rows *rows, sinter__avro_cursor *cursor, size_t field_count,
                        sinter_datum *values, sinter_error *err)
 {
+    const uint8_t *const end = cursor->end;
+    const uint8_t *at = NULL;
     int64_t branch = -1;
 
     if (rows->record_branch >= 0 &&
@@ -638,9 +827,20 @@ sinter__avro_rows_head(sinter__avro_rows *rows, sinter__avro_cursor *cursor, siz
         return SINTER__ERR(err, SINTER_E_CORRUPT, "a record is damaged");
     }
     assert(field_count <= rows->step_count);
+    at = cursor->at;
     for (size_t i = 0; i < field_count; i++) {
-        SINTER__CHECK(decode_field(rows, &rows->steps[i], cursor, values, err));
+        const field_step *step = &rows->steps[i];
+        const uint8_t *behind = run_branch(step, at, end, values);
+
+        if (behind == NULL) {
+            sinter__avro_cursor field = {at, end};
+
+            SINTER__CHECK(decode_field(rows, step, &field, values, err));
+            behind = field.at;
+        }
+        at = behind;
     }
+    cursor->at = at;
     return SINTER_OK;
 }
 

@@ -30,10 +30,14 @@ sinter__avro_rows_create(const sinter_env *env, const sinter__avro_schema *schem
 void
 sinter__avro_rows_destroy(sinter__avro_rows *rows);
 
-/** From now on values of nested types are checked as before, but not made: of them is told only
- *  whether they are null. */
+/**
+ * From now on values are checked as before, but only some are given, and no nested ones are made:
+ * of those is told only whether they are null.
+ *
+ * @param kept  one per column, for the call: is its value given? Others may be or not. NULL: all
+ */
 void
-sinter__avro_rows_check_nested(sinter__avro_rows *rows);
+sinter__avro_rows_keep(sinter__avro_rows *rows, const bool *kept);
 
 /**
  * Decode one record.

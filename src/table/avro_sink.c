@@ -246,14 +246,10 @@ avro_append(sinter__row_sink *base, const sinter_datum *values, sinter_error *er
 }
 
 static sinter_status
-avro_append_record(sinter__row_sink *base, sinter_bytes record, sinter_error *err)
+avro_append_records(sinter__row_sink *base, const sinter_bytes *records, size_t count,
+                    sinter_error *err)
 {
-    avro_sink *sink = (avro_sink *)base;
-    uint8_t *to = NULL;
-
-    SINTER__CHECK(sinter__avro_writer_reserve(sink->writer, record.size, &to, err));
-    memcpy(to, record.data, record.size);
-    return sinter__avro_writer_commit(sink->writer, record.size, err);
+    return sinter__avro_writer_append(((avro_sink *)base)->writer, records, count, err);
 }
 
 static uint64_t
@@ -312,7 +308,7 @@ sinter__avro_sink_open(const sinter_env *env, const sinter__row_output *output,
     *out = NULL;
     SINTER__CHECK(SINTER__NEW(env, sink, 1, err));
     sink->base = (sinter__row_sink){.append = avro_append,
-                                    .append_record = avro_append_record,
+                                    .append_records = avro_append_records,
                                     .bytes = avro_bytes,
                                     .finish = avro_finish,
                                     .close = avro_close};

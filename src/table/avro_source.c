@@ -102,7 +102,7 @@ open_schema(avro_source *source, const sinter__row_request *request, sinter_erro
     if (request->record_schema != NULL && text.size == strlen(request->record_schema) &&
         memcmp(text.data, request->record_schema, text.size) == 0) {
         source->base.gives_records = true;
-        sinter__avro_rows_check_nested(source->rows);
+        sinter__avro_rows_keep(source->rows, request->kept);
     }
     return SINTER_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "doc/binary.h"
+#include "doc/key_codec.h"
 #include "doc/text.h"
 #include "doc/type.h"
 #include "sinter/sst.h"
@@ -81,17 +82,23 @@ data_close(sinter_reader *base)
 
 /* ---- rows ---- */
 
+/* The key lives until the next row is read. */
 static sinter_status
-encode_key(data_reader *reader, sinter_error *err)
+encode_key(data_reader *reader, sinter_bytes *out, sinter_error *err)
 {
     const sinter__row_plan *plan = reader->plan;
     sinter_status st = SINTER_OK;
 
+    if (plan->key_count == 1 &&
+        sinter__key_codec_is_value(plan->key_codec, &reader->wanted[plan->keys[0]], out)) {
+        return SINTER_OK;
+    }
     sinter_text_reset(&reader->key);
     for (size_t i = 0; i < plan->key_count; i++) {
         reader->key_values[i] = reader->wanted[plan->keys[i]];
     }
     st = sinter_key_encode(plan->key_codec, reader->key_values, &reader->key, err);
+    *out = sinter_text_bytes(&reader->key);
     if (st != SINTER_E_INVALID) {
         return st;
     }
@@ -118,10 +125,8 @@ encode_value(data_reader *reader, sinter_error *err)
 
 /* Is the key before the range (-1), in it (0), or behind it (1)? */
 static int
-place_in_range(const data_reader *reader)
+place_in_range(const data_reader *reader, sinter_bytes key)
 {
-    const sinter_bytes key = sinter_text_bytes(&reader->key);
-
     if (reader->has_begin_key &&
         sinter__key_compare(key, sinter_text_bytes(&reader->begin_key)) < 0) {
         return -1;
@@ -242,6 +247,7 @@ static sinter_status
 add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
 {
     const sinter__data_input *file = reader->file;
+    sinter_bytes key = {0};
     int64_t sequence = 0;
     uint8_t kind = 0;
     int place = 0;
@@ -251,8 +257,8 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
         SINTER__CHECK(check_texts(reader, err));
     }
     if (reader->plan->key_codec != NULL) {
-        SINTER__CHECK(encode_key(reader, err));
-        place = place_in_range(reader);
+        SINTER__CHECK(encode_key(reader, &key, err));
+        place = place_in_range(reader, key);
     }
     reader->is_over = place > 0;
     *added_out = place == 0;
@@ -266,8 +272,8 @@ add_row(data_reader *reader, uint32_t row, bool *added_out, sinter_error *err)
         reader->dropped[row] = SINTER_DROP_VECTOR;
         reader->has_dropped = true;
     }
-    return sinter_batch_builder_add(reader->builder, sinter_text_bytes(&reader->key), sequence,
-                                    kind, sinter_text_bytes(&reader->value), err);
+    return sinter_batch_builder_add(reader->builder, key, sequence, kind,
+                                    sinter_text_bytes(&reader->value), err);
 }
 
 /* ---- batches ---- */
@@ -406,6 +412,25 @@ begin_records(data_reader *reader, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Of what is read nobody looks at more than keys, sequence and kind, if records are given. */
+static sinter_status
+choose_kept(data_reader *reader, sinter__row_request *request, sinter_error *err)
+{
+    const sinter__row_plan *plan = reader->plan;
+    bool *kept = NULL;
+
+    SINTER__CHECK(sinter__arena_take(&reader->arena, request->count + 1, (void **)&kept, err));
+    for (size_t i = 0; i < request->count; i++) {
+        kept[i] = i >= reader->need_count;
+    }
+    for (size_t i = 0; request->record_schema != NULL && i < plan->key_count; i++) {
+        assert(plan->keys[i] < reader->need_count);
+        kept[plan->keys[i]] = true;
+    }
+    request->kept = kept;
+    return SINTER_OK;
+}
+
 /* The columns of the file that are read: those that are needed, then sequence and kind. */
 static sinter_status
 open_columns(data_reader *reader, const sinter_read_options *options, sinter_error *err)
@@ -431,6 +456,7 @@ open_columns(data_reader *reader, const sinter_read_options *options, sinter_err
                                      (void **)&reader->read, err));
     request.columns = columns;
     SINTER__CHECK(print_schema(reader, &request, err));
+    SINTER__CHECK(choose_kept(reader, &request, err));
     SINTER__CHECK(open_source(reader, &request, err));
     return reader->source != NULL && reader->source->gives_records ? begin_records(reader, err)
                                                                    : SINTER_OK;

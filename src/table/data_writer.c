@@ -18,6 +18,9 @@ enum {
      * end there only, so rows of a file count as those of all files of a writer do. */
     LOOK_ROWS = 1000,
     LOOK_ROWS_ORC = 1024,
+    AHEAD = 4, /* ranges that are looked at before they are written */
+    FAR_AHEAD = 8,
+    CACHE_LINE = 64,
     GROUP_RANGES = 256, /* that stay columns, and go to the file together */
     GROUP_ROWS = 4096,  /* not many more than these */
     PAGE_BYTES = 1 << 20,
@@ -41,7 +44,8 @@ typedef struct data_writer {
     sinter__buffer max_key;
     uint64_t rows;
     uint64_t look_rows;
-    uint64_t *raw_bytes; /* one per field, as Parquet's plain encoding has it, of small files */
+    uint64_t rows_to_look; /* until the size is looked at, from look_rows down to 1 */
+    uint64_t *raw_bytes;   /* one per field, as Parquet's plain encoding has it, of small files */
     uint64_t page_bytes;
     uint64_t retracts;
     int64_t sequence_min;
@@ -101,6 +105,15 @@ row_of(const sinter_batch *batch, uint32_t row)
 }
 
 static void
+count_rows(data_writer *self, uint64_t count)
+{
+    self->rows += count;
+    self->rows_to_look = count < self->rows_to_look
+                             ? self->rows_to_look - count
+                             : self->look_rows - (count - self->rows_to_look) % self->look_rows;
+}
+
+static void
 count_row(data_writer *self, int64_t sequence, bool is_retract)
 {
     self->retracts += is_retract ? 1 : 0;
@@ -108,7 +121,7 @@ count_row(data_writer *self, int64_t sequence, bool is_retract)
         self->rows == 0 || sequence < self->sequence_min ? sequence : self->sequence_min;
     self->sequence_max =
         self->rows == 0 || sequence > self->sequence_max ? sequence : self->sequence_max;
-    self->rows++;
+    count_rows(self, 1);
 }
 
 static int64_t
@@ -171,7 +184,7 @@ bytes_so_far(const data_writer *self, uint64_t stop_bytes)
 static bool
 is_large_enough(const data_writer *self, uint64_t stop_bytes)
 {
-    return self->rows > 0 && self->rows % self->look_rows == 0 &&
+    return self->rows_to_look == self->look_rows && self->rows > 0 &&
            bytes_so_far(self, stop_bytes) >= stop_bytes;
 }
 
@@ -223,7 +236,7 @@ count_range(data_writer *self, const sinter_range *range)
     self->sequence_min = self->rows == 0 || least < self->sequence_min ? least : self->sequence_min;
     self->sequence_max =
         self->rows == 0 || greatest > self->sequence_max ? greatest : self->sequence_max;
-    self->rows += range->count;
+    count_rows(self, range->count);
 }
 
 static sinter_status
@@ -238,13 +251,10 @@ keep_key(data_writer *self, sinter__buffer *key, const sinter_batch *batch, uint
 }
 
 static sinter_status
-need_decoder(data_writer *self, sinter_error *err)
+make_decoder(data_writer *self, sinter_error *err)
 {
     const sinter__write_plan *plan = self->plan;
 
-    if (self->decoder != NULL) {
-        return SINTER_OK;
-    }
     for (size_t i = 0; i < plan->field_count; i++) {
         self->wanted_fields =
             sinter__stats_collector_wants(self->collector, i) ? i + 1 : self->wanted_fields;
@@ -253,21 +263,27 @@ need_decoder(data_writer *self, sinter_error *err)
                                          err);
 }
 
-/* A row that is a record goes into the file as it is. */
+/* Rows that are records go into the file as they are: those of a range behind the ones that were
+ * taken, up to where the size of the file is looked at. */
 static sinter_status
-append_record(data_writer *self, const sinter_batch *batch, uint32_t row, sinter_error *err)
+append_records(data_writer *self, const sinter_range *range, uint32_t *taken, sinter_error *err)
 {
-    const sinter_bytes record = ((const sinter__records_payload *)batch->payload)->rows[row];
-    const bool has_key = self->plan->key_count > 0;
+    const uint32_t left = range->count - *taken;
+    const sinter_range piece = {.batch = range->batch,
+                                .first = range->first + *taken,
+                                .count = left < self->rows_to_look ? left
+                                                                   : (uint32_t)self->rows_to_look};
+    const sinter_bytes *records =
+        ((const sinter__records_payload *)range->batch->payload)->rows + piece.first;
 
-    if (self->wanted_fields > 0) {
-        SINTER__CHECK(
-            sinter__record_decode(self->decoder, record, self->wanted_fields, self->values, err));
+    for (uint32_t i = 0; i < piece.count && self->wanted_fields > 0; i++) {
+        SINTER__CHECK(sinter__record_decode(self->decoder, records[i], self->wanted_fields,
+                                            self->values, err));
         SINTER__CHECK(sinter__stats_collector_add(self->collector, self->values, err));
     }
-    SINTER__CHECK(self->sink->append_record(self->sink, record, err));
-    count_row(self, sequence_of(self, batch, row),
-              has_key && sinter_kind_is_retract(batch->kinds[row]));
+    SINTER__CHECK(self->sink->append_records(self->sink, records, piece.count, err));
+    count_range(self, &piece);
+    *taken += piece.count;
     return SINTER_OK;
 }
 
@@ -395,7 +411,7 @@ append_columns(data_writer *self, const sinter_range *ranges, size_t count, bool
 static sinter_status
 append_piece(data_writer *self, const sinter_range *range, uint32_t *taken, sinter_error *err)
 {
-    const uint64_t room = self->look_rows - self->rows % self->look_rows;
+    const uint64_t room = self->rows_to_look;
     const uint32_t left = range->count - *taken;
     const sinter_range piece = {.batch = range->batch,
                                 .first = range->first + *taken,
@@ -404,6 +420,13 @@ append_piece(data_writer *self, const sinter_range *range, uint32_t *taken, sint
     SINTER__CHECK(append_columns(self, &piece, 1, true, err));
     *taken += piece.count;
     return SINTER_OK;
+}
+
+/* A file that is large enough goes on, piece by piece, to where its size is looked at. */
+static bool
+is_ending(const data_writer *self, uint64_t stop_bytes)
+{
+    return is_small(self, stop_bytes) || self->sink->bytes(self->sink) >= stop_bytes;
 }
 
 /* Append rows of a range until the file is large enough; how many there were. */
@@ -417,18 +440,19 @@ append_range(data_writer *self, const sinter_range *range, uint64_t stop_bytes, 
     if (self->rows == 0) {
         SINTER__CHECK(keep_key(self, &self->min_key, range->batch, range->first, err));
     }
-    if (is_of_records) {
-        SINTER__CHECK(need_decoder(self, err));
+    if (is_of_records && self->decoder == NULL) {
+        SINTER__CHECK(make_decoder(self, err));
     }
     while (*taken_out < range->count && !is_large_enough(self, stop_bytes)) {
-        const uint32_t row = range->first + *taken_out;
-
+        if (is_of_records) {
+            SINTER__CHECK(append_records(self, range, taken_out, err));
+            continue;
+        }
         if (is_of_columns(range->batch)) {
             SINTER__CHECK(append_piece(self, range, taken_out, err));
             continue;
         }
-        SINTER__CHECK(is_of_records ? append_record(self, range->batch, row, err)
-                                    : append_row(self, range->batch, row, err));
+        SINTER__CHECK(append_row(self, range->batch, range->first + *taken_out, err));
         (*taken_out)++;
     }
     return SINTER_OK;
@@ -446,6 +470,26 @@ keep_max_key(data_writer *self, const sinter_range *ranges, size_t taken, uint32
     return keep_key(self, &self->max_key, last->batch, last->first + count - 1, err);
 }
 
+/* Records are scattered over the blocks of all runs: ask for the next ones in time. */
+static inline void
+look_ahead(const sinter_range *ranges, size_t count, size_t at)
+{
+    const sinter_range *next = &ranges[at];
+
+    if (next->batch->payload_ops == &sinter__records_payload_ops && at + FAR_AHEAD < count) {
+        const sinter__records_payload *near = next[AHEAD].batch->payload;
+        const sinter__records_payload *far = next[FAR_AHEAD].batch->payload;
+
+        if (next[AHEAD].batch->payload_ops == &sinter__records_payload_ops) {
+            __builtin_prefetch(near->rows[next[AHEAD].first].data);
+            __builtin_prefetch(near->rows[next[AHEAD].first].data + CACHE_LINE);
+        }
+        if (next[FAR_AHEAD].batch->payload_ops == &sinter__records_payload_ops) {
+            __builtin_prefetch(&far->rows[next[FAR_AHEAD].first]);
+        }
+    }
+}
+
 /* NOLINTBEGIN(readability-function-size): the vtable says which parameters it has */
 static sinter_status
 data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint64_t stop_bytes,
@@ -457,13 +501,14 @@ data_append(sinter_writer *base, const sinter_range *ranges, size_t count, uint6
     *taken_rows_out = 0;
     while (*taken_out < count) {
         const sinter_range *next = &ranges[*taken_out];
-        /* A file that is large enough goes on, piece by piece, to where its size is looked at. */
-        const bool is_ending =
-            is_small(self, stop_bytes) || self->sink->bytes(self->sink) >= stop_bytes;
-        const size_t group = is_ending ? 0 : group_of(next, count - *taken_out);
+
+        const size_t group = is_of_columns(next->batch) && !is_ending(self, stop_bytes)
+                                 ? group_of(next, count - *taken_out)
+                                 : 0;
         uint32_t taken = 0;
 
         assert((next->batch->flags & SINTER_BATCH_STORED) == 0);
+        look_ahead(ranges, count, *taken_out);
         if (group > 0) {
             SINTER__CHECK(append_columns(self, next, group, false, err));
             *taken_out += group;
@@ -606,6 +651,7 @@ open_parts(data_writer *self, sinter_error *err)
     SINTER__CHECK(SINTER__NEW(self->env, self->values, plan->field_count, err));
     SINTER__CHECK(make_collector(self, output.form, err));
     self->look_rows = output.form->kind == SINTER__FILE_ORC ? LOOK_ROWS_ORC : LOOK_ROWS;
+    self->rows_to_look = self->look_rows;
     self->page_bytes = output.form->page_bytes > 0 ? output.form->page_bytes : PAGE_BYTES;
     if (output.form->kind == SINTER__FILE_PARQUET || output.form->kind == SINTER__FILE_ORC) {
         SINTER__CHECK(SINTER__NEW(self->env, self->raw_bytes, plan->field_count, err));

@@ -13,8 +13,9 @@ typedef struct sinter__row_sink sinter__row_sink;
 struct sinter__row_sink {
     /** Append a row: one value per column, within its type; copied. */
     sinter_status (*append)(sinter__row_sink *sink, const sinter_datum *values, sinter_error *err);
-    /** Append a row as a record of the file's schema, to the letter. NULL: no Avro. */
-    sinter_status (*append_record)(sinter__row_sink *sink, sinter_bytes record, sinter_error *err);
+    /** Append rows as records of the file's schema, to the letter. NULL: no Avro. */
+    sinter_status (*append_records)(sinter__row_sink *sink, const sinter_bytes *records,
+                                    size_t count, sinter_error *err);
     /** Append rows of batches that have the file's columns. NULL: the format has no such batches.
      */
     sinter_status (*append_columns)(sinter__row_sink *sink, const sinter__columnar_range *ranges,

@@ -31,6 +31,7 @@ typedef struct sinter__row_request {
     /* Avro: give records as bytes if this is the file's schema, to the letter; their nested values
      * are checked, but not made. NULL: don't. */
     const char *record_schema;
+    const bool *kept; /* with records: columns whose values are given; the others are checked */
 } sinter__row_request;
 
 /**

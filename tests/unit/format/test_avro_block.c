@@ -222,3 +222,71 @@ Test(format_avro_block, a_snappy_block_ends_with_the_checksum_of_what_it_holds)
     sinter__avro_coder_fini(&coder);
 }
 #endif
+
+/* Items of 16 bytes, of which there are so many different ones; 0: all are. */
+static void
+fill_items(uint8_t *raw, size_t size, uint32_t seed, uint32_t kinds)
+{
+    enum { ITEM_BYTES = 16 };
+
+    for (size_t i = 0; i < size; i += ITEM_BYTES) {
+        uint32_t state = (seed + (uint32_t)i) * 2654435761u;
+
+        state = kinds == 0 ? state : (state >> 8) % kinds;
+        for (size_t b = 0; b < ITEM_BYTES; b++) {
+            state = state * 1664525u + 1013904223u;
+            raw[i + b] = (uint8_t)(state >> 24);
+        }
+    }
+}
+
+static void
+expect_back(sinter__avro_coder *decoder, sinter_bytes stored, sinter_bytes raw)
+{
+    sinter_bytes back = {0};
+
+    cr_assert_eq(sinter__avro_block_decode(decoder, SINTER__AVRO_CODEC_ZSTANDARD, stored, raw.size,
+                                           &back, NULL),
+                 SINTER_OK);
+    cr_expect(back.size == raw.size && memcmp(back.data, raw.data, raw.size) == 0);
+}
+
+/* Does a smaller table of zstd's do, after some blocks of such items? How much the last one is
+ * larger than the first. */
+static bool
+likes_small_table(uint32_t kinds, size_t *loss_out)
+{
+    enum { BLOCK_BYTES = 64000, BLOCKS = 6 };
+    const sinter__avro_codec_choice choice = {.codec = SINTER__AVRO_CODEC_ZSTANDARD};
+    uint8_t *raw = malloc(BLOCK_BYTES);
+    sinter__avro_coder encoder = {.env = sinter_env_default()};
+    sinter__avro_coder decoder = {.env = sinter_env_default()};
+    sinter_bytes stored = {0};
+    size_t first = 0;
+    bool likes = false;
+
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        fill_items(raw, BLOCK_BYTES, block * BLOCK_BYTES, kinds);
+        cr_assert_eq(sinter__avro_block_encode(&encoder, choice, (sinter_bytes){raw, BLOCK_BYTES},
+                                               &stored, NULL),
+                     SINTER_OK);
+        expect_back(&decoder, stored, (sinter_bytes){raw, BLOCK_BYTES});
+        first = block == 0 ? stored.size : first;
+    }
+    *loss_out = stored.size > first ? stored.size - first : 0;
+    likes = encoder.likes_small;
+    sinter__avro_coder_fini(&encoder);
+    sinter__avro_coder_fini(&decoder);
+    free(raw);
+    return likes;
+}
+
+Test(format_avro_block, zstd_1_has_a_smaller_table_only_where_blocks_do_not_grow_by_it)
+{
+    size_t loss = 0;
+
+    cr_expect(likes_small_table(0, &loss), "nothing is found anyway");
+    cr_expect_leq(loss, 64000u / 256);
+    cr_expect_not(likes_small_table(1500, &loss), "items come again far behind");
+    cr_expect_leq(loss, 64000u / 64);
+}
