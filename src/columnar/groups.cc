@@ -82,28 +82,36 @@ class TwinColumn final : public parquet::ColumnWriter
     const parquet::ColumnDescriptor *const words_;
 };
 
+/** What a row group is made with. Borrowed. */
+struct GroupParts {
+    parquet::RowGroupMetaDataBuilder *footer;
+    parquet::PageIndexBuilder *indexes;
+    arrow::io::OutputStream *file;
+    const parquet::WriterProperties *properties;
+    QuickZstd *zstd;
+};
+
 /** The columns of a row group. */
 class GroupColumns final : public parquet::RowGroupWriter::Contents
 {
   public:
-    GroupColumns(parquet::RowGroupMetaDataBuilder *footer, parquet::PageIndexBuilder *indexes,
-                 arrow::io::OutputStream *file, const parquet::WriterProperties *properties,
-                 const Twins &twins, int ordinal)
-        : footer_(footer),
+    GroupColumns(const GroupParts &parts, const Twins &twins, int ordinal)
+        : footer_(parts.footer),
           ordinal_(static_cast<int16_t>(ordinal <= INT16_MAX ? ordinal : -1)) // -1: none
     {
-        for (int i = 0; i < footer->num_columns(); i++) {
+        for (int i = 0; i < footer_->num_columns(); i++) {
             const int twin = twins[static_cast<size_t>(i)];
             Leaf leaf;
 
-            leaf.words = {footer->NextColumnChunk(), indexes->GetColumnIndexBuilder(i),
-                          indexes->GetOffsetIndexBuilder(i)};
+            leaf.words = {footer_->NextColumnChunk(), parts.indexes->GetColumnIndexBuilder(i),
+                          parts.indexes->GetOffsetIndexBuilder(i)};
             if (twin == i) {
-                auto pages = std::make_unique<Pages>(leaf.words, *properties, file);
+                auto pages = std::make_unique<Pages>(leaf.words, *parts.properties, parts.file,
+                                                     parts.zstd, i);
 
                 leaf.pages = pages.get();
-                leaf.writer =
-                    parquet::ColumnWriter::Make(leaf.words.builder, std::move(pages), properties);
+                leaf.writer = parquet::ColumnWriter::Make(leaf.words.builder, std::move(pages),
+                                                          parts.properties);
                 if (leaf.writer->type() == parquet::Type::INT96) {
                     leaf.own = with_own_int96(leaf.writer.get());
                 }
@@ -301,7 +309,8 @@ GroupFile::GroupFile(std::shared_ptr<arrow::io::OutputStream> file,
     : Contents(std::move(root), nullptr), file_(std::move(file)),
       properties_(std::move(properties)),
       footer_(parquet::FileMetaDataBuilder::Make(&schema_, properties_)),
-      indexes_(parquet::PageIndexBuilder::Make(&schema_)), twins_(key_twins(schema_, *properties_))
+      indexes_(parquet::PageIndexBuilder::Make(&schema_)), zstd_(schema_.num_columns()),
+      twins_(key_twins(schema_, *properties_))
 {
     PARQUET_THROW_NOT_OK(file_->Write(parquet::kParquetMagic, sizeof parquet::kParquetMagic));
 }
@@ -345,9 +354,11 @@ GroupFile::AppendBufferedRowGroup()
 {
     end_group();
     indexes_->AppendRowGroup();
+    const GroupParts parts = {footer_->AppendRowGroup(), indexes_.get(), file_.get(),
+                              properties_.get(), &zstd_};
+
     group_ = std::make_unique<parquet::RowGroupWriter>(
-        std::make_unique<GroupColumns>(footer_->AppendRowGroup(), indexes_.get(), file_.get(),
-                                       properties_.get(), twins_, group_count_++));
+        std::make_unique<GroupColumns>(parts, twins_, group_count_++));
     return group_.get();
 }
 

@@ -76,6 +76,7 @@ class GroupFile final : public parquet::ParquetFileWriter::Contents
     const std::shared_ptr<parquet::WriterProperties> properties_;
     std::unique_ptr<parquet::FileMetaDataBuilder> footer_;
     std::unique_ptr<parquet::PageIndexBuilder> indexes_;
+    QuickZstd zstd_;
     std::unique_ptr<parquet::RowGroupWriter> group_; // in work
     Twins twins_;
     int64_t row_count_ = 0; // of row groups that ended

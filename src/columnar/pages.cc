@@ -4,9 +4,12 @@
 #include <parquet/column_page.h>
 #include <parquet/exception.h>
 #include <parquet/statistics.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <string>
 
 namespace columnar
 {
@@ -16,11 +19,22 @@ namespace
 
 constexpr int64_t kBlockBytesMin = 4 << 10;
 constexpr int64_t kBlockBytesMax = 1 << 20;
+constexpr int kSmallHashLog = 12;
+constexpr int64_t kTriedPages = 32; // of so many, one is encoded both ways
+constexpr size_t kLossPart = 200;   // a table may cost half a percent of the size
 
 void
 check(const arrow::Status &status)
 {
     PARQUET_THROW_NOT_OK(status);
+}
+
+/** Does zstd's level 1 encode the column's pages? */
+bool
+is_quick(const parquet::ColumnDescriptor &words, const parquet::WriterProperties &properties)
+{
+    return properties.compression(words.path()) == parquet::Compression::ZSTD &&
+           properties.compression_level(words.path()) == 1;
 }
 
 } // namespace
@@ -64,9 +78,59 @@ Blocks::put(arrow::io::OutputStream &to) const
     return arrow::Status::OK();
 }
 
+QuickZstd::~QuickZstd()
+{
+    (void)ZSTD_freeCCtx(context_);
+}
+
+/** @return bytes, at the beginning of `out` */
+size_t
+QuickZstd::encode_with(int hash_log, const arrow::Buffer &raw, arrow::ResizableBuffer *out)
+{
+    size_t code = ZSTD_CCtx_setParameter(context_, ZSTD_c_hashLog, hash_log);
+
+    if (!ZSTD_isError(code)) {
+        code = ZSTD_compress2(context_, out->mutable_data(), static_cast<size_t>(out->size()),
+                              raw.data(), static_cast<size_t>(raw.size()));
+    }
+    if (ZSTD_isError(code)) {
+        throw parquet::ParquetException(std::string("zstd: ") + ZSTD_getErrorName(code));
+    }
+    return code;
+}
+
+void
+QuickZstd::encode(int column, const arrow::Buffer &raw, arrow::ResizableBuffer *out)
+{
+    Column &own = columns_[static_cast<size_t>(column)];
+    const bool is_tried = own.page_count++ % kTriedPages == 1; // one page isn't worth it
+    const auto room = static_cast<int64_t>(ZSTD_compressBound(static_cast<size_t>(raw.size())));
+    size_t size = 0;
+
+    if (context_ == nullptr) {
+        context_ = ZSTD_createCCtx();
+        if (context_ == nullptr) {
+            throw std::bad_alloc();
+        }
+        (void)ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, 1);
+    }
+    check(out->Resize(room, false));
+    if (is_tried) {
+        const size_t small = encode_with(kSmallHashLog, raw, out);
+
+        size = encode_with(0, raw, out);
+        own.is_small = small <= size + size / kLossPart;
+    } else {
+        size = encode_with(own.is_small ? kSmallHashLog : 0, raw, out);
+    }
+    check(out->Resize(static_cast<int64_t>(size), false));
+}
+
 Pages::Pages(const ChunkWords &words, const parquet::WriterProperties &properties,
-             arrow::io::OutputStream *file)
-    : words_(words), file_(file), blocks_(std::make_shared<Blocks>(properties.memory_pool()))
+             arrow::io::OutputStream *file, QuickZstd *zstd, int column)
+    : words_(words), file_(file),
+      zstd_(is_quick(*words.builder->descr(), properties) ? zstd : nullptr), column_(column),
+      blocks_(std::make_shared<Blocks>(properties.memory_pool()))
 {
     const auto &path = words.builder->descr()->path();
     const auto &options = properties.column_properties(path).codec_options();
@@ -75,6 +139,16 @@ Pages::Pages(const ChunkWords &words, const parquet::WriterProperties &propertie
                               properties.memory_pool(), false, nullptr, nullptr,
                               properties.page_checksum_enabled(), words.columns, words.offsets,
                               options == nullptr ? parquet::CodecOptions() : *options);
+}
+
+void
+Pages::Compress(const arrow::Buffer &from, arrow::ResizableBuffer *to)
+{
+    if (zstd_ == nullptr) {
+        pager_->Compress(from, to);
+    } else {
+        zstd_->encode(column_, from, to);
+    }
 }
 
 int64_t
