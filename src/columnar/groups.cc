@@ -8,6 +8,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "columnar/int96.hh"
@@ -270,17 +271,23 @@ Twins
 key_twins(const parquet::SchemaDescriptor &words, const parquet::WriterProperties &properties)
 {
     Twins twins(static_cast<size_t>(words.num_columns()));
+    std::unordered_map<std::string, int> leaves; // by name, of those that aren't within others
 
     std::iota(twins.begin(), twins.end(), 0);
     for (int i = 0; i < words.num_columns(); i++) {
-        const std::string path = kKeyPrefix + words.Column(i)->path()->ToDotString();
+        const parquet::schema::Node *column = words.GetColumnRoot(i);
 
-        for (int k = 0; k < i; k++) {
-            if (words.Column(k)->path()->ToDotString() == path &&
-                is_alike(*words.Column(k), *words.Column(i), properties)) {
-                twins[static_cast<size_t>(i)] = k;
-            }
+        if (column->is_group()) {
+            continue;
         }
+        const auto key = leaves.find(kKeyPrefix + column->name());
+
+        // A twin has no pages that a third could have.
+        if (key != leaves.end() && twins[static_cast<size_t>(key->second)] == key->second &&
+            is_alike(*words.Column(key->second), *words.Column(i), properties)) {
+            twins[static_cast<size_t>(i)] = key->second;
+        }
+        leaves.emplace(column->name(), i);
     }
     return twins;
 }

@@ -256,6 +256,49 @@ bed_paired_batch(const columnar_bed *bed, int64_t first_key, int64_t first, int6
     return batch;
 }
 
+void
+bed_nested_schema(struct ArrowSchema *out)
+{
+    static const char *const row_names[] = {"_KEY_row", "row"};
+
+    make_schema(out, "", "+s", 2);
+    for (int i = 0; i < 2; i++) {
+        make_schema(out->children[i], row_names[i], "+s", BED_PAIRED);
+        for (int k = 0; k < BED_PAIRED; k++) {
+            make_schema(out->children[i]->children[k], names[k], formats[k], 0);
+        }
+    }
+}
+
+/* Rows without NULLs have no bits that tell. */
+static void
+make_rows(struct ArrowArray *out, int64_t count, int64_t children)
+{
+    make_array(out, count, -1, -1, children);
+    free(buffer_of(out, 0));
+    out->buffers[0] = NULL;
+    out->null_count = 0;
+}
+
+sinter__columnar_batch *
+bed_nested_batch(const columnar_bed *bed, int64_t first_key, int64_t first, int64_t count)
+{
+    sinter__columnar_batch *batch = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+
+    bed_nested_schema(&schema);
+    make_rows(&array, count, 2);
+    for (int i = 0; i < 2; i++) {
+        make_rows(array.children[i], count, BED_PAIRED);
+        for (int k = 0; k < BED_PAIRED; k++) {
+            fill_column(array.children[i]->children[k], k, i == 0 ? first_key : first, count);
+        }
+    }
+    cr_assert_eq(bed->columnar.api->batch_import(&schema, &array, &batch, NULL), SINTER_OK);
+    return batch;
+}
+
 static void
 check_cell(const struct ArrowArray *cells, int64_t at, int column, int64_t row)
 {

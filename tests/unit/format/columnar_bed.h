@@ -40,6 +40,15 @@ bed_paired_schema(struct ArrowSchema *out, const char *prefix);
 sinter__columnar_batch *
 bed_paired_batch(const columnar_bed *bed, int64_t first_key, int64_t first, int64_t count);
 
+/** Columns "_KEY_row" and "row", each a row of the first BED_PAIRED of bed_schema(). The caller
+ *  releases it. */
+void
+bed_nested_schema(struct ArrowSchema *out);
+
+/** Rows of these columns, as bed_paired_batch() has them. */
+sinter__columnar_batch *
+bed_nested_batch(const columnar_bed *bed, int64_t first_key, int64_t first, int64_t count);
+
 /** Check that rows are those of bed_batch(). `columns`: positions of the array's children. */
 void
 bed_check(const struct ArrowArray *array, const uint32_t *columns, int64_t first);

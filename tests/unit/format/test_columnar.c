@@ -377,6 +377,21 @@ check_paired(const struct ArrowArray *rows, int64_t at, int64_t key, int64_t row
     bed_check(&one, NULL, row);
 }
 
+/* The only batch of a file, and its columns; the caller releases both. */
+static void
+read_only(const columnar_bed *bed, const char *path, sinter__columnar_batch **out,
+          struct ArrowArray *columns)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    sinter__columnar_file *file = NULL;
+
+    cr_assert_eq(api->file_open(&bed->columnar.host, path, 0, 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(api->file_read(file, &read_all, NULL), SINTER_OK);
+    cr_assert_eq(api->file_next(file, out, NULL), SINTER_OK);
+    cr_assert_eq(api->batch_export(*out, columns, NULL), SINTER_OK);
+    api->file_close(file);
+}
+
 /* Parts of which key and columns are one array, two arrays with the same values, and with others,
  * in any order. */
 Test(format_columnar, a_key_that_differs_from_its_column_is_written_for_itself)
@@ -405,11 +420,7 @@ Test(format_columnar, a_key_that_differs_from_its_column_is_written_for_itself)
             }
         }
         finish(&bed, output);
-        cr_assert_eq(bed.columnar.api->file_open(&bed.columnar.host, "m/p", 0, 0, &file, NULL),
-                     SINTER_OK);
-        cr_assert_eq(bed.columnar.api->file_read(file, &read_all, NULL), SINTER_OK);
-        cr_assert_eq(bed.columnar.api->file_next(file, &batch, NULL), SINTER_OK);
-        cr_assert_eq(bed.columnar.api->batch_export(batch, &array, NULL), SINTER_OK);
+        read_only(&bed, "m/p", &batch, &array);
         cr_assert_eq(array.length, PARTS * (FEW + MANY));
         for (int64_t i = 0; i < array.length; i++) {
             const int64_t *first = firsts[(begin + i / (FEW + MANY)) % PARTS];
@@ -420,9 +431,83 @@ Test(format_columnar, a_key_that_differs_from_its_column_is_written_for_itself)
         }
         array.release(&array);
         bed.columnar.api->batch_release(batch);
-        bed.columnar.api->file_close(file);
         bed_fini(&bed);
     }
+}
+
+/* A column of the table may be named like a key's, and a key like it. */
+Test(format_columnar, three_columns_that_are_each_the_others_key_have_their_values)
+{
+    static const char *const column_names[] = {"_KEY__KEY_id", "_KEY_id", "id"};
+    static const uint32_t ids[] = {0, 0, 0};
+    const sinter__columnar_read read = {.struct_size = (uint32_t)sizeof read,
+                                        .columns = ids,
+                                        .column_count = 1,
+                                        .shown = ids,
+                                        .shown_count = 3};
+    const sinter__columnar_write write = write_of(SINTER__COLUMNAR_PARQUET);
+    sinter__columnar_output *output = NULL;
+    sinter__columnar_file *file = NULL;
+    sinter__columnar_batch *batch = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    bed_write(&bed, "m/rows", &write, 100, 100);
+    bed_paired_schema(&schema, "");
+    for (int64_t i = 0; i < 3; i++) {
+        schema.children[i]->name = column_names[i];
+        schema.children[i]->format = "l";
+    }
+    for (int64_t i = 3; i < schema.n_children; i++) {
+        schema.children[i]->release(schema.children[i]);
+        free(schema.children[i]);
+    }
+    schema.n_children = 3;
+    cr_assert_eq(
+        bed.columnar.api->output_open(&bed.columnar.host, "m/p", &schema, &write, &output, NULL),
+        SINTER_OK);
+    schema.release(&schema);
+    cr_assert_eq(bed.columnar.api->file_open(&bed.columnar.host, "m/rows", 0, 0, &file, NULL),
+                 SINTER_OK);
+    cr_assert_eq(bed.columnar.api->file_read(file, &read, NULL), SINTER_OK);
+    cr_assert_eq(bed.columnar.api->file_next(file, &batch, NULL), SINTER_OK);
+    append_all(&bed, output, batch);
+    finish(&bed, output);
+    bed.columnar.api->file_close(file);
+    read_only(&bed, "m/p", &batch, &array);
+    cr_assert_eq(array.length, 100);
+    bed_check(&array, ids, 0);
+    array.release(&array);
+    bed.columnar.api->batch_release(batch);
+    bed_fini(&bed);
+}
+
+Test(format_columnar, rows_within_rows_are_written_for_themselves)
+{
+    const sinter__columnar_write write = write_of(SINTER__COLUMNAR_PARQUET);
+    sinter__columnar_output *output = NULL;
+    sinter__columnar_batch *batch = NULL;
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    bed_nested_schema(&schema);
+    cr_assert_eq(
+        bed.columnar.api->output_open(&bed.columnar.host, "m/p", &schema, &write, &output, NULL),
+        SINTER_OK);
+    schema.release(&schema);
+    append_all(&bed, output, bed_nested_batch(&bed, 0, 300, 100));
+    finish(&bed, output);
+    read_only(&bed, "m/p", &batch, &array);
+    cr_assert_eq(array.length, 100);
+    bed_check(array.children[0], NULL, 0);
+    bed_check(array.children[1], NULL, 300);
+    array.release(&array);
+    bed.columnar.api->batch_release(batch);
+    bed_fini(&bed);
 }
 
 Test(format_columnar, choices_that_make_no_sense_are_refused)
