@@ -416,21 +416,26 @@ close_attempt(attempt *at)
     sinter__arena_fini(&at->arena);
 }
 
-/* Whose commit it is: the newest of the first one's user. A result that is done already would name
- * the snapshot that it is in, and the others would be taken for done, too. */
+/* Whose commit it is: the newest of the first one's user, of those that aren't done already. One of
+ * these would name the snapshot that it is in, and the others would be taken for done, too. */
 static void
 name_commit(const results_commit *commit, sinter__commit_request *request)
 {
-    request->user = commit->docs[0].place.user;
-    request->identifier = INT64_MIN;
     for (size_t i = 0; i < commit->count; i++) {
         const sinter__task_place *place = &commit->docs[i].place;
 
-        if (!commit->is_duplicate[i] && !commit->is_done[i] &&
-            strcmp(place->user, request->user) == 0 && place->identifier > request->identifier) {
+        if (commit->is_duplicate[i] || commit->is_done[i]) {
+            continue;
+        }
+        if (request->user == NULL) {
+            request->user = place->user;
+            request->identifier = place->identifier;
+        } else if (strcmp(place->user, request->user) == 0 &&
+                   place->identifier > request->identifier) {
             request->identifier = place->identifier;
         }
     }
+    assert(request->user != NULL);
 }
 
 static sinter_status

@@ -256,6 +256,37 @@ Test(field_faults, f9_a_partition_that_went_meanwhile_is_named_and_the_others_ar
     place_fini(&p);
 }
 
+/* Results of three users, of which the first one's is in the table each time. */
+Test(field_faults, f9_what_is_left_of_results_is_committed_by_its_own_user)
+{
+    static const char *const partitions[] = {"p=a", "p=b", "p=c"};
+    sinter_table *table = NULL;
+    results r[3];
+    place p;
+
+    make_table(&p, pairs, "\"k\",\"p\"", "\"p\"");
+    write_rows(&p, "{\"k\":1,\"p\":\"a\"}\n{\"k\":1,\"p\":\"b\"}\n{\"k\":1,\"p\":\"c\"}\n");
+    table = open_table(&p.env);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_eq(run_all(table, &p.env, partitions[i], &r[i], NULL), SINTER_OK);
+        cr_assert_eq(r[i].count, 1);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const sinter_table_result pair[] = {r[0].items[0], r[i].items[0]};
+        sinter_table_commit_info info = {.struct_size = (uint32_t)sizeof info};
+        const int64_t before = latest(&p);
+
+        cr_assert_eq(sinter_table_commit_results(table, pair, i == 0 ? 1 : 2, NULL, &info, NULL),
+                     SINTER_OK);
+        cr_expect(!info.was_done && latest(&p) == before + 1, "result %zu", i);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        results_fini(&r[i]);
+    }
+    sinter_table_close(table);
+    place_fini(&p);
+}
+
 /* ---- F17 ---- */
 
 /* Lose the power at one call of a compaction. @return whether it came to it */
