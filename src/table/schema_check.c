@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -72,12 +73,13 @@ is_in_list(const char *list, sinter_bytes name)
     return false;
 }
 
+/* Words of options are the same in any case. */
 static bool
 option_is(const sinter_schema *schema, const char *key, const char *value)
 {
     const char *given = sinter_schema_option(schema, key);
 
-    return given != NULL && strcmp(given, value) == 0;
+    return given != NULL && strcasecmp(given, value) == 0;
 }
 
 /* ---- columns ---- */
@@ -449,18 +451,21 @@ check_changelog(const sinter_schema *schema, const sinter__table_options *option
     static const char *const known[] = {"none", "input", "full-compaction", "lookup"};
     const char *producer = sinter_schema_option(schema, key);
     const bool is_first_row = options->merge_engine == SINTER__ENGINE_FIRST_ROW;
+    size_t word = 0;
 
-    if (producer != NULL &&
-        !has_name(known, sizeof known / sizeof known[0],
-                  (sinter_bytes){(const uint8_t *)producer, strlen(producer)})) {
+    while (producer != NULL && word < sizeof known / sizeof known[0] &&
+           strcasecmp(known[word], producer) != 0) {
+        word++;
+    }
+    if (word == sizeof known / sizeof known[0]) {
         return SINTER__ERR(err, SINTER_E_INVALID, "option %s: \"%.60s\" is no known value", key,
                            producer);
     }
-    if (producer != NULL && strcmp(producer, "none") != 0) {
+    if (producer != NULL && !option_is(schema, key, "none")) {
         if (schema->primary_key_count == 0) {
             return SINTER__ERR(err, SINTER_E_INVALID, "%s: not without a primary key", key);
         }
-        if (is_first_row && strcmp(producer, "lookup") != 0) {
+        if (is_first_row && !option_is(schema, key, "lookup")) {
             return SINTER__ERR(err, SINTER_E_INVALID,
                                "%s %.40s: merge-engine first-row has none and lookup only", key,
                                producer);

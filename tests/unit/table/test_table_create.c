@@ -159,6 +159,7 @@ Test(table_table_create, keys_and_buckets_that_make_no_sense_are_refused)
         {NAMED(" "), "blank"},
         {OPTIONS("\"bucket\":\"2\",\"bucket-key\":\"k, k\""), "twice"},
         {KEYED("\"changelog-producer\":\"x\""), "\"x\""},
+        {OPTIONS("\"changelog-producer\":\"Lookup\""), "primary key"},
         {OPTIONS("\"changelog.num-retained.max\":\"9\""), "changelog.num-retained.min"},
         {OPTIONS("\"bucket\":\"2\",\"bucket-key\":\"k\",\"row-tracking.enabled\":\"true\""),
          "row-tracking.enabled"},
@@ -190,6 +191,7 @@ Test(table_table_create, what_options_of_columns_and_ages_may_say_is_allowed)
         OPTIONS("\"changelog.num-retained.min\":\"12\",\"snapshot.num-retained.min\":\"3\""),
         OPTIONS("\"row-tracking.enabled\":\"true\",\"data-evolution.enabled\":\"true\""),
         OPTIONS("\"record-level.expire-time\":\"1 d\",\"record-level.time-field\":\"p\""),
+        KEYED("\"changelog-producer\":\"INPUT\""),
         OPTIONS("\"record-level.time-field\":\"z\",\"fields.default-aggregate-function\":\"sum\","
                 "\"fields.k,p.sequence-group\":\"z\",\"fields.p.stats-mode\":\"full\"")};
 
