@@ -89,21 +89,22 @@ namespace columnar
 int64_t
 width_of(const arrow::DataType &type);
 
-/** Open a file whose first bytes tell its format. */
+/** Open a file whose first bytes tell its format. Here and below `session` is taken only by what is
+ *  in `*out` then, and lives whatever fails: its caller is still in it. */
 arrow::Status
-open_parquet(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
+open_parquet(std::unique_ptr<Session> &&session, std::shared_ptr<Source> source,
              std::unique_ptr<sinter__columnar_file> *out);
 arrow::Status
-open_orc(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
+open_orc(std::unique_ptr<Session> &&session, std::shared_ptr<Source> source,
          std::unique_ptr<sinter__columnar_file> *out);
 
 /** Begin a file with columns of `schema`. */
 arrow::Status
-make_parquet(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
+make_parquet(std::unique_ptr<Session> &&session, std::shared_ptr<Sink> sink,
              const std::shared_ptr<arrow::Schema> &schema, const sinter__columnar_write &write,
              std::unique_ptr<sinter__columnar_output> *out);
 arrow::Status
-make_orc(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
+make_orc(std::unique_ptr<Session> &&session, std::shared_ptr<Sink> sink,
          const std::shared_ptr<arrow::Schema> &schema, const sinter__columnar_write &write,
          std::unique_ptr<sinter__columnar_output> *out);
 

@@ -297,7 +297,7 @@ class OrcOutput final : public sinter__columnar_output
 } // namespace
 
 arrow::Status
-open_orc(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
+open_orc(std::unique_ptr<Session> &&session, std::shared_ptr<Source> source,
          std::unique_ptr<sinter__columnar_file> *out)
 {
     auto file = std::make_unique<OrcFile>(std::move(session));
@@ -309,7 +309,7 @@ open_orc(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
 }
 
 arrow::Status
-make_orc(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
+make_orc(std::unique_ptr<Session> &&session, std::shared_ptr<Sink> sink,
          const std::shared_ptr<arrow::Schema> &schema, const sinter__columnar_write &write,
          std::unique_ptr<sinter__columnar_output> *out)
 {
@@ -317,8 +317,8 @@ make_orc(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
     OrcOutput *opened = output.get();
 
     output->sink = std::move(sink);
-    output->schema = without_times(*with_ids(*schema, kOrcIdKey));
     *out = std::move(output);
+    opened->schema = without_times(*with_ids(*schema, kOrcIdKey));
     return opened->open(write);
 }
 

@@ -451,7 +451,7 @@ class ParquetOutput final : public sinter__columnar_output
 } // namespace
 
 arrow::Status
-open_parquet(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
+open_parquet(std::unique_ptr<Session> &&session, std::shared_ptr<Source> source,
              std::unique_ptr<sinter__columnar_file> *out)
 {
     auto file = std::make_unique<ParquetFile>(std::move(session));
@@ -463,7 +463,7 @@ open_parquet(std::unique_ptr<Session> session, std::shared_ptr<Source> source,
 }
 
 arrow::Status
-make_parquet(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
+make_parquet(std::unique_ptr<Session> &&session, std::shared_ptr<Sink> sink,
              const std::shared_ptr<arrow::Schema> &schema, const sinter__columnar_write &write,
              std::unique_ptr<sinter__columnar_output> *out)
 {
@@ -471,8 +471,8 @@ make_parquet(std::unique_ptr<Session> session, std::shared_ptr<Sink> sink,
     ParquetOutput *opened = output.get();
 
     output->sink = std::move(sink);
-    output->schema = with_ids(*schema, kParquetIdKey);
     *out = std::move(output);
+    opened->schema = with_ids(*schema, kParquetIdKey);
     return opened->open(write);
 }
 

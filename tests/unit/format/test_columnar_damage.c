@@ -2,7 +2,10 @@
  * Calls and allocations that fail, files that are cut or changed: an error, never a crash.
  */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "columnar_bed.h"
@@ -128,6 +131,110 @@ Test(format_columnar_damage, every_allocation_of_columns_may_fail)
             cr_assert_eq(sinter_memory_used(bed.memory), 0);
             bed.env.allocator = plain;
         }
+        bed_fini(&bed);
+    }
+}
+
+/* Allocations of C++, which the host doesn't see: operators new and delete of the whole process.
+ * Those that libsinter_columnar asks for are refused; Arrow leaks where its own are. */
+
+static uint64_t news;                     /* of the library, since it was set to 0 */
+static uint64_t refused_new = UINT64_MAX; /* the number of it */
+
+static uintptr_t library_begin; /* its code */
+static uintptr_t library_end;
+
+static int
+note_library(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+    (void)size;
+    (void)ctx;
+    for (int i = 0; strcmp(info->dlpi_name, COLUMNAR_LIBRARY) == 0 && i < info->dlpi_phnum; i++) {
+        if ((info->dlpi_phdr[i].p_flags & PF_X) != 0) {
+            library_begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            library_end = library_begin + info->dlpi_phdr[i].p_memsz;
+        }
+    }
+    return 0;
+}
+
+void *
+take_new(size_t size) __asm__("_Znwm");
+void
+drop_new(void *memory) __asm__("_ZdlPv");
+void
+drop_sized_new(void *memory, size_t size) __asm__("_ZdlPvm");
+
+void *
+take_new(size_t size)
+{
+    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    const bool is_its = caller >= library_begin && caller < library_end;
+    void *memory = is_its && news++ == refused_new ? NULL : malloc(size > 0 ? size : 1);
+
+    if (memory == NULL) {
+        ((void (*)(void))dlsym(RTLD_DEFAULT, "_ZSt17__throw_bad_allocv"))();
+    }
+    return memory;
+}
+
+void
+drop_new(void *memory)
+{
+    free(memory);
+}
+
+void
+drop_sized_new(void *memory, size_t size)
+{
+    (void)size;
+    free(memory);
+}
+
+/* Open and close a file, or begin one, while an allocation is refused. @return how many there were
+ */
+static uint64_t
+open_without(const columnar_bed *bed, int32_t kind, bool writes, uint64_t refused)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    const sinter__columnar_write write = write_of(kind);
+    sinter__columnar_output *output = NULL;
+    sinter__columnar_file *file = NULL;
+    struct ArrowSchema schema;
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_status st = SINTER_OK;
+
+    bed_schema(&schema);
+    news = 0;
+    refused_new = refused;
+    st = writes ? api->output_open(&bed->columnar.host, "m/w", &schema, &write, &output, &err)
+                : api->file_open(&bed->columnar.host, "m/r", 0, 0, &file, &err);
+    refused_new = UINT64_MAX;
+    cr_expect_eq(st == SINTER_OK, writes ? output != NULL : file != NULL);
+    cr_expect(st == SINTER_OK || st == SINTER_E_NOMEM, "allocation %llu: %s",
+              (unsigned long long)refused, err.text);
+    schema.release(&schema);
+    api->output_close(output);
+    api->file_close(file);
+    cr_expect_eq(sinter_memory_used(bed->memory), 0);
+    return news;
+}
+
+Test(format_columnar_damage, every_allocation_of_opening_may_fail)
+{
+    for (int k = 0; k < 4; k++) {
+        const int32_t kind = kinds[k / 2];
+        const sinter__columnar_write write = write_of(kind);
+        columnar_bed bed;
+        uint64_t n = 0;
+
+        bed_init(&bed, 0);
+        bed_write(&bed, "m/r", &write, 10, 10);
+        (void)dl_iterate_phdr(note_library, NULL);
+        while (open_without(&bed, kind, k % 2 == 1, n) > n) {
+            n++;
+        }
+        cr_expect_gt(n, 10);
         bed_fini(&bed);
     }
 }
