@@ -175,6 +175,7 @@ sinter__avro_writer_append(sinter__avro_writer *writer, const sinter_bytes *reco
         } else {
             SINTER__CHECK(sinter__avro_writer_reserve(writer, record.size, &to, err));
         }
+        assert(to != NULL); /* without memory there is no room */
         memcpy(to, record.data, record.size);
         SINTER__CHECK(sinter__avro_writer_commit(writer, record.size, err));
     }
