@@ -828,6 +828,7 @@ sinter__avro_rows_head(sinter__avro_rows *rows, sinter__avro_cursor *cursor, siz
     }
     assert(field_count <= rows->step_count);
     at = cursor->at;
+    assert(at != NULL || end == NULL);
     for (size_t i = 0; i < field_count; i++) {
         const field_step *step = &rows->steps[i];
         const uint8_t *behind = run_branch(step, at, end, values);

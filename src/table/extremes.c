@@ -208,6 +208,7 @@ compare_texts(const text *a, const text *b)
     const size_t least = a->bytes.size < b->bytes.size ? a->bytes.size : b->bytes.size;
     int order = 0;
 
+    assert(b->bytes.data != NULL); /* of a row, for one is known */
     if (a->head != b->head) {
         return a->head < b->head ? -1 : 1;
     }
