@@ -3,7 +3,12 @@
 #include <assert.h>
 #include <string.h>
 
-enum { ARENA_CHUNK_BYTES = 16 * 1024, ARENA_CHUNK_BYTES_MAX = 8 << 20, ARENA_ALIGN = 16 };
+enum {
+    ARENA_CHUNK_BYTES = 16 * 1024,
+    ARENA_CHUNK_BYTES_MAX = 8 << 20,
+    ARENA_AHEAD_BYTES_MAX = 64 << 20,
+    ARENA_ALIGN = 16
+};
 
 struct sinter__arena_chunk {
     struct sinter__arena_chunk *next;
@@ -61,6 +66,14 @@ sinter__arena_take(sinter__arena *arena, size_t size, void **out, sinter_error *
     *out = chunk_bytes(chunk) + chunk->used;
     chunk->used += rounded;
     return SINTER_OK;
+}
+
+void
+sinter__arena_expect(sinter__arena *arena, size_t size)
+{
+    if (size > ARENA_CHUNK_BYTES) {
+        (void)add_chunk(arena, size < ARENA_AHEAD_BYTES_MAX ? size : ARENA_AHEAD_BYTES_MAX, NULL);
+    }
 }
 
 sinter_status

@@ -16,6 +16,11 @@ typedef struct sinter__arena {
 sinter_status
 sinter__arena_take(sinter__arena *arena, size_t size, void **out, sinter_error *err);
 
+/** Take as many bytes ahead, in one piece, for what will be asked for: they are memory only where
+ *  they are used. Where there are none, they come piece by piece after all. */
+void
+sinter__arena_expect(sinter__arena *arena, size_t size);
+
 /** Copy bytes into the arena; size 0 gives an empty stretch. */
 sinter_status
 sinter__arena_copy(sinter__arena *arena, sinter_bytes bytes, sinter_bytes *out, sinter_error *err);

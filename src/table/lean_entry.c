@@ -5,7 +5,6 @@
 /* What an entry nearly always has; the bytes of name and keys follow. */
 struct sinter__lean_entry {
     const sinter__manifest_entry *whole; /* not NULL: the entry, and nothing else is set */
-    const uint8_t *partition;
     int64_t file_size;
     int64_t row_count;
     int64_t min_sequence;
@@ -13,17 +12,15 @@ struct sinter__lean_entry {
     int64_t schema_id;
     int64_t creation_time_ms;
     int64_t delete_row_count;
-    uint32_t partition_size;
     uint32_t name_size;
     uint32_t min_key_size;
     uint32_t max_key_size;
-    int32_t version;
-    int32_t kind;
-    int32_t bucket;
     int32_t total_buckets;
+    int32_t version;
     int32_t level;
     int32_t source;
-    uint32_t has;
+    uint16_t kind;
+    uint16_t has;
 };
 
 enum {
@@ -51,8 +48,7 @@ is_plain(const sinter__manifest_entry *entry)
 
     return (file->has & ~(uint32_t)(HAS_KEPT | HAS_STATS)) == 0 && file->extra_files.count == 0 &&
            entry->cargo.carried == NULL &&
-           (entry->partition.size | file->file_name.size | file->min_key.size |
-            file->max_key.size) <= UINT32_MAX;
+           (file->file_name.size | file->min_key.size | file->max_key.size) <= UINT32_MAX;
 }
 
 static size_t
@@ -93,7 +89,7 @@ next_bytes(const uint8_t **at, uint32_t size)
 
 sinter_status
 sinter__lean_entry_create(sinter__arena *arena, const sinter__manifest_entry *entry,
-                          sinter_bytes partition, const sinter__lean_entry **out, sinter_error *err)
+                          const sinter__lean_entry **out, sinter_error *err)
 {
     const sinter__data_file *file = &entry->file;
     sinter__lean_entry *lean = NULL;
@@ -111,25 +107,22 @@ sinter__lean_entry_create(sinter__arena *arena, const sinter__manifest_entry *en
         return SINTER_OK;
     }
     SINTER__CHECK(sinter__arena_take(arena, plain_bytes(file), (void **)&lean, err));
-    *lean = (sinter__lean_entry){.partition = partition.data,
-                                 .file_size = file->file_size,
+    *lean = (sinter__lean_entry){.file_size = file->file_size,
                                  .row_count = file->row_count,
                                  .min_sequence = file->min_sequence,
                                  .max_sequence = file->max_sequence,
                                  .schema_id = file->schema_id,
                                  .creation_time_ms = file->creation_time_ms,
                                  .delete_row_count = file->delete_row_count,
-                                 .partition_size = (uint32_t)partition.size,
                                  .name_size = (uint32_t)file->file_name.size,
                                  .min_key_size = (uint32_t)file->min_key.size,
                                  .max_key_size = (uint32_t)file->max_key.size,
-                                 .version = entry->version,
-                                 .kind = entry->kind,
-                                 .bucket = entry->bucket,
                                  .total_buckets = entry->total_buckets,
+                                 .version = entry->version,
                                  .level = file->level,
                                  .source = file->source,
-                                 .has = file->has & HAS_KEPT};
+                                 .kind = (uint16_t)entry->kind,
+                                 .has = (uint16_t)(file->has & HAS_KEPT)};
     to = put_bytes((uint8_t *)(lean + 1), file->file_name);
     to = put_bytes(to, file->min_key);
     (void)put_bytes(to, file->max_key);
@@ -138,18 +131,20 @@ sinter__lean_entry_create(sinter__arena *arena, const sinter__manifest_entry *en
 }
 
 void
-sinter__lean_entry_get(const sinter__lean_entry *lean, sinter__manifest_entry *out)
+sinter__lean_entry_get(const sinter__lean_entry *lean, const sinter__entry_group *group,
+                       sinter__manifest_entry *out)
 {
     const uint8_t *at = (const uint8_t *)(lean + 1);
 
     if (lean->whole != NULL) {
         *out = *lean->whole;
+        out->partition = group->partition;
         return;
     }
     *out = (sinter__manifest_entry){.version = lean->version,
                                     .kind = lean->kind,
-                                    .partition = {lean->partition, lean->partition_size},
-                                    .bucket = lean->bucket,
+                                    .partition = group->partition,
+                                    .bucket = group->bucket,
                                     .total_buckets = lean->total_buckets,
                                     .file = {.file_size = lean->file_size,
                                              .row_count = lean->row_count,

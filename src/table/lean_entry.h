@@ -6,6 +6,7 @@
 #ifndef SINTER_TABLE_LEAN_ENTRY_H
 #define SINTER_TABLE_LEAN_ENTRY_H
 
+#include "table/entry_groups.h"
 #include "table/manifest_entry.h"
 
 /** An entry. Immutable; it lies in an arena. */
@@ -15,23 +16,26 @@ typedef struct sinter__lean_entry sinter__lean_entry;
 const sinter__manifest_entry *
 sinter__manifest_entry_bare(const sinter__manifest_entry *entry, sinter__manifest_entry *bare);
 
-/** Bytes that the lean form takes, but for the partition. */
+/** Bytes that the lean form takes. */
 size_t
 sinter__lean_entry_bytes(const sinter__manifest_entry *entry);
 
 /**
- * Keep an entry, and all it points to but what its `partition` and the description of what it
- * carries point to; statistics are left out.
- * @param partition  the same as the entry's, where it lives as long as the arena
- * @return           SINTER_OK, SINTER_E_NOMEM
+ * Keep an entry, and all it points to but its partition and the description of what it carries;
+ * statistics are left out, and the bucket, which the entry's group has.
+ * @return SINTER_OK, SINTER_E_NOMEM
  */
 sinter_status
 sinter__lean_entry_create(sinter__arena *arena, const sinter__manifest_entry *entry,
-                          sinter_bytes partition, const sinter__lean_entry **out,
-                          sinter_error *err);
+                          const sinter__lean_entry **out, sinter_error *err);
 
-/** The entry as it was, without statistics. What it points to lives as long as the arena. */
+/**
+ * The entry as it was, without statistics.
+ * @param group  its partition and bucket
+ * @param out    what it points to lives as long as the arena and the group
+ */
 void
-sinter__lean_entry_get(const sinter__lean_entry *lean, sinter__manifest_entry *out);
+sinter__lean_entry_get(const sinter__lean_entry *lean, const sinter__entry_group *group,
+                       sinter__manifest_entry *out);
 
 #endif

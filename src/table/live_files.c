@@ -259,6 +259,24 @@ choose_manifests(manifests_read *self, sinter_error *err)
     return SINTER_OK;
 }
 
+/* How many entries there will be, by what the lists say. */
+static size_t
+count_expected(const manifests_read *self)
+{
+    enum { ENTRY_BYTES_MIN = 16 }; /* compressed; what a list says may be anything */
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < self->count; i++) {
+        const sinter__manifest_meta *meta = &self->list.items[i];
+        const uint64_t most = (uint64_t)meta->file_size / ENTRY_BYTES_MIN;
+        const int64_t left =
+            meta->added_count > meta->deleted_count ? meta->added_count - meta->deleted_count : 0;
+
+        count += (uint64_t)left < most ? (uint64_t)left : most;
+    }
+    return count < SIZE_MAX ? (size_t)count : SIZE_MAX;
+}
+
 static sinter_status
 read_manifests(manifests_read *self, sinter_error *err)
 {
@@ -295,6 +313,9 @@ read_all(const sinter_table *table, const sinter_snapshot *snapshot,
     SINTER__TRY(read_list(self, &snapshot->base, err));
     SINTER__TRY(read_list(self, &snapshot->delta, err));
     SINTER__TRY(choose_manifests(self, err));
+    if (filter == NULL || (filter->predicate == NULL && filter->bucket < 0)) {
+        sinter__manifest_merge_expect(merge, count_expected(self));
+    }
     counters->manifests_read = self->count;
     counters->manifests_skipped = self->list.count - self->count;
     SINTER__TRY(read_manifests(self, err));
@@ -307,12 +328,12 @@ out:
 
 /* ---- by bucket ---- */
 
-/* Where an entry belongs: the place of its partition in the order of bytes, then its bucket, and
- * where the entry stands. Sorting looks at nothing else. */
-typedef struct placed_entry {
+/* A group of entries: the place of its partition in the order of bytes, then its bucket. Sorting
+ * looks at nothing else. */
+typedef struct placed_group {
     uint64_t rank;
-    size_t place;
-} placed_entry;
+    size_t number;
+} placed_group;
 
 /* A partition and its number. */
 typedef struct numbered_partition {
@@ -327,34 +348,9 @@ compare_partitions(const void *a, const void *b)
                                ((const numbered_partition *)b)->bytes);
 }
 
-/* Find the place of each partition in their order, by its number. */
-static sinter_status
-rank_partitions(const sinter__live_files *files, uint32_t **out, sinter_error *err)
-{
-    numbered_partition *sorted = NULL;
-    size_t count = 0;
-    const sinter_bytes *partitions = sinter__manifest_merge_partitions(files->merge, &count);
-    sinter_status st = SINTER_OK;
-
-    SINTER__TRY(SINTER__NEW(files->env, sorted, count + 1, err));
-    SINTER__TRY(SINTER__NEW(files->env, *out, count + 1, err));
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = (numbered_partition){.bytes = partitions[i], .number = (uint32_t)i};
-    }
-    if (count > 1) {
-        qsort(sorted, count, sizeof *sorted, compare_partitions);
-    }
-    for (size_t i = 0; i < count; i++) {
-        (*out)[sorted[i].number] = (uint32_t)i;
-    }
-out:
-    sinter__free(files->env, sorted);
-    return st;
-}
-
 /* Put them in the order of one byte of their ranks; the order of equal ones stays. */
 static void
-sort_by_byte(const placed_entry *from, placed_entry *to, size_t count, unsigned shift)
+sort_by_byte(const placed_group *from, placed_group *to, size_t count, unsigned shift)
 {
     size_t ends[256] = {0};
 
@@ -371,8 +367,8 @@ sort_by_byte(const placed_entry *from, placed_entry *to, size_t count, unsigned 
 
 /* Sort by rank: byte after byte, from the lowest, where not all are the same. @return which of both
  * arrays has the result */
-static placed_entry *
-sort_placed(placed_entry *placed, placed_entry *spare, size_t count)
+static placed_group *
+sort_placed(placed_group *placed, placed_group *spare, size_t count)
 {
     uint64_t differing = 0;
 
@@ -381,7 +377,7 @@ sort_placed(placed_entry *placed, placed_entry *spare, size_t count)
     }
     for (unsigned shift = 0; shift < 64; shift += 8) {
         if ((differing >> shift & 0xff) != 0) {
-            placed_entry *sorted = spare;
+            placed_group *sorted = spare;
 
             sort_by_byte(placed, sorted, count, shift);
             spare = placed;
@@ -391,67 +387,95 @@ sort_placed(placed_entry *placed, placed_entry *spare, size_t count)
     return placed;
 }
 
-static bool
-are_in_order(const placed_entry *placed, size_t count)
+/* Sort the groups into `placed`, which has room for twice as many, and say where they are then. */
+static sinter_status
+sort_groups(const sinter__live_files *files, placed_group *placed, const placed_group **out,
+            sinter_error *err)
 {
-    for (size_t i = 1; i < count; i++) {
-        if (placed[i].rank < placed[i - 1].rank) {
-            return false;
+    size_t count = 0;
+    const sinter__entry_group *groups = sinter__manifest_merge_groups(files->merge, &count);
+    numbered_partition *partitions = NULL;
+    uint32_t *ranks = NULL; /* of partitions */
+    uint32_t partition_count = 0;
+    sinter_status st = SINTER_OK;
+
+    SINTER__TRY(SINTER__NEW(files->env, partitions, count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, ranks, count + 1, err));
+    for (size_t i = 0; i < count; i++) {
+        if (groups[i].partition_number == partition_count) { /* the first of its partition */
+            partitions[partition_count] =
+                (numbered_partition){.bytes = groups[i].partition, .number = partition_count};
+            partition_count++;
         }
     }
-    return true;
+    if (partition_count > 1) {
+        qsort(partitions, partition_count, sizeof *partitions, compare_partitions);
+    }
+    for (uint32_t i = 0; i < partition_count; i++) {
+        ranks[partitions[i].number] = i;
+    }
+    for (size_t i = 0; i < count; i++) {
+        /* With the sign turned, numbers are in order as unsigned ones. */
+        const uint32_t bucket = (uint32_t)groups[i].bucket ^ UINT32_C(0x80000000);
+
+        placed[i] = (placed_group){
+            .rank = (uint64_t)ranks[groups[i].partition_number] << 32 | bucket, .number = i};
+    }
+    *out = sort_placed(placed, placed + count, count);
+out:
+    sinter__free(files->env, partitions);
+    sinter__free(files->env, ranks);
+    return st;
 }
 
+/* Make a bucket of each group that has entries. `ends` has how many, and gets where they begin. */
 static void
-group_entries(sinter__live_files *files, const placed_entry *placed, size_t count)
+make_buckets(sinter__live_files *files, const placed_group *sorted, size_t *ends)
 {
-    sinter__bucket_files *bucket = NULL;
+    size_t count = 0;
+    const sinter__entry_group *groups = sinter__manifest_merge_groups(files->merge, &count);
+    size_t first = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const sinter__entry_group *group = &groups[sorted[i].number];
+        const size_t entries = ends[sorted[i].number];
+
+        ends[sorted[i].number] = first;
+        if (entries > 0) {
+            files->buckets[files->bucket_count++] =
+                (sinter__bucket_files){.partition = group->partition,
+                                       .bucket = group->bucket,
+                                       .entries = files->is_lean ? NULL : files->entries + first,
+                                       .count = entries,
+                                       .first = first};
+        }
+        first += entries;
+    }
+}
+
+/* Put the entries to where their buckets are, in the order in which they came. */
+static void
+place_entries(sinter__live_files *files, size_t *ends, size_t count)
+{
     sinter__manifest_entry room;
 
     for (size_t i = 0; i < count; i++) {
+        const size_t at = ends[sinter__manifest_merge_group(files->merge, i)]++;
+
         if (files->is_lean) {
-            files->places[i] = (uint32_t)placed[i].place;
+            files->places[at] = (uint32_t)i;
         } else {
-            files->entries[i] = sinter__manifest_merge_get(files->merge, placed[i].place, &room);
+            files->entries[at] = sinter__manifest_merge_get(files->merge, i, &room);
         }
-        if (i == 0 || placed[i].rank != placed[i - 1].rank) {
-            const sinter__manifest_entry *first =
-                sinter__manifest_merge_get(files->merge, placed[i].place, &room);
-
-            bucket = &files->buckets[files->bucket_count++];
-            *bucket = (sinter__bucket_files){.partition = first->partition,
-                                             .bucket = first->bucket,
-                                             .total_buckets = first->total_buckets,
-                                             .entries = files->is_lean ? NULL : files->entries + i,
-                                             .first = i};
-        }
-        bucket->count++;
     }
-}
+    for (size_t b = 0; b < files->bucket_count; b++) {
+        sinter__bucket_files *bucket = &files->buckets[b];
 
-static size_t
-count_ranks(const placed_entry *placed, size_t count)
-{
-    size_t ranks = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        ranks += i == 0 || placed[i].rank != placed[i - 1].rank ? 1 : 0;
-    }
-    return ranks;
-}
-
-/* Where the entries belong, in the order in which they came. */
-static void
-place_entries(const sinter__live_files *files, const uint32_t *ranks, placed_entry *placed,
-              size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t rank = ranks[sinter__manifest_merge_partition(files->merge, i)];
-        /* With the sign turned, numbers are in order as unsigned ones. */
-        const uint32_t bucket =
-            (uint32_t)sinter__manifest_merge_bucket(files->merge, i) ^ UINT32_C(0x80000000);
-
-        placed[i] = (placed_entry){.rank = rank << 32 | bucket, .place = i};
+        bucket->total_buckets =
+            files->is_lean
+                ? sinter__manifest_merge_get(files->merge, files->places[bucket->first], &room)
+                      ->total_buckets
+                : bucket->entries[0]->total_buckets;
     }
 }
 
@@ -459,31 +483,31 @@ static sinter_status
 sort_entries(sinter__live_files *files, sinter_error *err)
 {
     const size_t count = sinter__manifest_merge_count(files->merge);
-    const placed_entry *sorted = NULL;
-    placed_entry *placed = NULL;
-    placed_entry *spare = NULL;
-    uint32_t *ranks = NULL;
+    const placed_group *sorted = NULL;
+    placed_group *placed = NULL;
+    size_t *ends = NULL;
+    size_t group_count = 0;
     sinter_status st = SINTER_OK;
 
-    SINTER__TRY(rank_partitions(files, &ranks, err));
+    (void)sinter__manifest_merge_groups(files->merge, &group_count);
+    SINTER__TRY(SINTER__NEW(files->env, placed, 2 * group_count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, ends, group_count + 1, err));
+    SINTER__TRY(SINTER__NEW(files->env, files->buckets, group_count + 1, err));
     if (files->is_lean) {
-        SINTER__TRY(SINTER__NEW(files->env, files->places, count + 1, err));
+        SINTER__TRY(sinter__resize(files->env, (void **)&files->places, count + 1,
+                                   sizeof *files->places, err));
     } else {
         SINTER__TRY(SINTER__NEW(files->env, files->entries, count + 1, err));
     }
-    SINTER__TRY(SINTER__NEW(files->env, placed, count + 1, err));
-    place_entries(files, ranks, placed, count);
-    sorted = placed;
-    if (!are_in_order(placed, count)) {
-        SINTER__TRY(SINTER__NEW(files->env, spare, count + 1, err));
-        sorted = sort_placed(placed, spare, count);
+    SINTER__TRY(sort_groups(files, placed, &sorted, err));
+    for (size_t i = 0; i < count; i++) {
+        ends[sinter__manifest_merge_group(files->merge, i)]++;
     }
-    SINTER__TRY(SINTER__NEW(files->env, files->buckets, count_ranks(sorted, count) + 1, err));
-    group_entries(files, sorted, count);
+    make_buckets(files, sorted, ends);
+    place_entries(files, ends, count);
 out:
-    sinter__free(files->env, ranks);
     sinter__free(files->env, placed);
-    sinter__free(files->env, spare);
+    sinter__free(files->env, ends);
     return st;
 }
 

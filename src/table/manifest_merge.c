@@ -6,15 +6,19 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 
-enum { SLOTS_MIN = 64, ENTRIES_MAX = INT32_MAX };
+enum {
+    SLOTS_MIN = 64,
+    ENTRIES_MAX = INT32_MAX,
+    EXPECTED_EXTRA_BYTES = 16 /* that an entry may have more than the first one */
+};
 
 #define SLOT_HASH (~(uint64_t)UINT32_MAX) /* the part of a slot that is of the hash */
 
 /* What is looked at of an entry without looking at the entry itself. */
 typedef struct entry_mark {
     uint64_t hash;
-    uint32_t partition; /* number */
-    int32_t bucket;
+    uint32_t group; /* number */
+    int32_t kind;
 } entry_mark;
 
 /* A hash table over the entries in their order. What is taken away leaves a hole in the order, and
@@ -34,11 +38,8 @@ struct sinter__manifest_merge {
     size_t slots_used; /* half of them at most */
     uint64_t reserved_bytes;
     size_t delete_count; /* DELETEs among the entries */
-    /* Partitions, in the order in which they came; a hash table over them. */
-    sinter_bytes *partitions;
-    size_t partition_count; /* half of the slots at most */
-    uint32_t *partition_slots;
-    size_t partition_slot_count; /* a power of 2 */
+    size_t expected;     /* entries; 0: nobody said */
+    sinter__entry_groups groups;
 };
 
 static bool
@@ -91,7 +92,8 @@ static const sinter__manifest_entry *
 get_entry(const sinter__manifest_merge *self, size_t number, sinter__manifest_entry *room)
 {
     if (self->is_lean) {
-        sinter__lean_entry_get(self->leans[number], room);
+        sinter__lean_entry_get(self->leans[number], &self->groups.items[self->marks[number].group],
+                               room);
         return room;
     }
     return self->entries[number];
@@ -200,12 +202,35 @@ count_live(const sinter__manifest_merge *self)
     return live;
 }
 
+/** Have that many slots, and places for half as many entries; nothing has changed after a failure.
+ */
+static sinter_status
+grow(sinter__manifest_merge *self, size_t slot_count, sinter_error *err)
+{
+    const size_t places = slot_count / 2; /* for entries: slots are half used at most */
+    const size_t place_bytes = sizeof *self->entries + sizeof *self->marks;
+    uint64_t *slots = NULL;
+
+    SINTER__CHECK(
+        reserve(self, (slot_count - self->slot_count) * (sizeof *slots + place_bytes / 2), err));
+    SINTER__CHECK(self->is_lean ? sinter__resize(self->env, (void **)&self->leans, places,
+                                                 sizeof *self->leans, err)
+                                : sinter__resize(self->env, (void **)&self->entries, places,
+                                                 sizeof *self->entries, err));
+    SINTER__CHECK(
+        sinter__resize(self->env, (void **)&self->marks, places, sizeof *self->marks, err));
+    SINTER__CHECK(SINTER__NEW(self->env, slots, slot_count, err));
+    sinter__free(self->env, self->slots);
+    self->slots = slots;
+    self->slot_count = slot_count;
+    return SINTER_OK;
+}
+
 /** Have room for one more entry and its slot; nothing has changed after a failure. */
 static sinter_status
 make_room(sinter__manifest_merge *self, sinter_error *err)
 {
     const size_t live = self->slots_used < self->slot_count / 2 ? 0 : count_live(self);
-    uint64_t *slots = NULL;
     size_t slot_count = SLOTS_MIN;
 
     if (self->slots_used < self->slot_count / 2) {
@@ -218,90 +243,10 @@ make_room(sinter__manifest_merge *self, sinter_error *err)
         slot_count *= 2;
     }
     if (slot_count > self->slot_count) {
-        const size_t places = slot_count / 2; /* for entries: slots are half used at most */
-        const size_t place_bytes = sizeof *self->entries + sizeof *self->marks;
-
-        SINTER__CHECK(reserve(
-            self, (slot_count - self->slot_count) * (sizeof *slots + place_bytes / 2), err));
-        SINTER__CHECK(self->is_lean ? sinter__resize(self->env, (void **)&self->leans, places,
-                                                     sizeof *self->leans, err)
-                                    : sinter__resize(self->env, (void **)&self->entries, places,
-                                                     sizeof *self->entries, err));
-        SINTER__CHECK(
-            sinter__resize(self->env, (void **)&self->marks, places, sizeof *self->marks, err));
-        SINTER__CHECK(SINTER__NEW(self->env, slots, slot_count, err));
-        sinter__free(self->env, self->slots);
-        self->slots = slots;
-        self->slot_count = slot_count;
+        SINTER__CHECK(grow(self, slot_count, err));
     }
     (void)close_holes(self);
     rebuild(self);
-    return SINTER_OK;
-}
-
-/* ---- partitions ---- */
-
-static uint32_t *
-find_partition(const sinter__manifest_merge *self, sinter_bytes partition)
-{
-    const size_t mask = self->partition_slot_count - 1;
-    size_t at = (size_t)sinter__hash_seeded(partition.data, partition.size, 0) & mask;
-
-    while (self->partition_slots[at] != 0 &&
-           !sinter__key_equal(self->partitions[self->partition_slots[at] - 1], partition)) {
-        at = (at + 1) & mask;
-    }
-    return &self->partition_slots[at];
-}
-
-static sinter_status
-make_partition_room(sinter__manifest_merge *self, sinter_error *err)
-{
-    const size_t wanted =
-        self->partition_slot_count == 0 ? SLOTS_MIN : 2 * self->partition_slot_count;
-    uint32_t *slots = NULL;
-
-    if (self->partition_count < self->partition_slot_count / 2) {
-        return SINTER_OK;
-    }
-    SINTER__CHECK(reserve(self,
-                          (wanted - self->partition_slot_count) *
-                              (sizeof *slots + sizeof *self->partitions / 2),
-                          err));
-    SINTER__CHECK(sinter__resize(self->env, (void **)&self->partitions, wanted / 2,
-                                 sizeof *self->partitions, err));
-    SINTER__CHECK(SINTER__NEW(self->env, slots, wanted, err));
-    sinter__free(self->env, self->partition_slots);
-    self->partition_slots = slots;
-    self->partition_slot_count = wanted;
-    for (size_t i = 0; i < self->partition_count; i++) {
-        *find_partition(self, self->partitions[i]) = (uint32_t)i + 1;
-    }
-    return SINTER_OK;
-}
-
-/* Give a partition its number; most entries are of the one that came last. */
-static sinter_status
-number_partition(sinter__manifest_merge *self, sinter_bytes partition, uint32_t *out,
-                 sinter_error *err)
-{
-    uint32_t *slot = NULL;
-
-    if (self->count > 0) {
-        *out = self->marks[self->count - 1].partition;
-        if (sinter__key_equal(self->partitions[*out], partition)) {
-            return SINTER_OK;
-        }
-    }
-    SINTER__CHECK(make_partition_room(self, err));
-    slot = find_partition(self, partition);
-    if (*slot == 0) {
-        SINTER__CHECK(reserve(self, partition.size, err));
-        SINTER__CHECK(sinter__arena_copy(&self->arena, partition,
-                                         &self->partitions[self->partition_count], err));
-        *slot = (uint32_t)++self->partition_count;
-    }
-    *out = *slot - 1;
     return SINTER_OK;
 }
 
@@ -314,6 +259,7 @@ sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **ou
     SINTER__CHECK(SINTER__NEW(env, *out, 1, err));
     (*out)->env = env;
     (*out)->arena.env = env;
+    (*out)->groups = (sinter__entry_groups){.env = env, .arena.env = env};
     return SINTER_OK;
 }
 
@@ -327,6 +273,20 @@ sinter__manifest_merge_create_lean(const sinter_env *env, sinter__manifest_merge
 }
 
 void
+sinter__manifest_merge_expect(sinter__manifest_merge *merge, size_t count)
+{
+    size_t slot_count = SLOTS_MIN;
+
+    assert(merge->count == 0);
+    while (slot_count / 2 < count && slot_count < (size_t)ENTRIES_MAX) {
+        slot_count *= 2;
+    }
+    if (slot_count > merge->slot_count && grow(merge, slot_count, NULL) == SINTER_OK) {
+        merge->expected = count;
+    }
+}
+
+void
 sinter__manifest_merge_destroy(sinter__manifest_merge *merge)
 {
     if (merge != NULL) {
@@ -334,26 +294,17 @@ sinter__manifest_merge_destroy(sinter__manifest_merge *merge)
         sinter__arena_fini(&merge->arena);
         sinter__free(merge->env, merge->slots);
         sinter__free(merge->env, merge->marks);
-        sinter__free(merge->env, merge->partitions);
-        sinter__free(merge->env, merge->partition_slots);
+        sinter__entry_groups_fini(&merge->groups);
         sinter__free(merge->env, merge->entries);
         sinter__free(merge->env, merge->leans);
         sinter__free(merge->env, merge);
     }
 }
 
-static int32_t
-kind_of(const sinter__manifest_merge *self, size_t number)
-{
-    sinter__manifest_entry room;
-
-    return get_entry(self, number, &room)->kind;
-}
-
 static void
 take_away(sinter__manifest_merge *self, size_t number)
 {
-    self->delete_count -= kind_of(self, number) == SINTER__ENTRY_DELETE;
+    self->delete_count -= self->marks[number].kind == SINTER__ENTRY_DELETE;
     if (self->is_lean) {
         self->leans[number] = NULL;
     } else {
@@ -373,17 +324,34 @@ refuse(sinter_error *err, const sinter__manifest_entry *entry, const char *what)
                        (const char *)name.data, entry->bucket, entry->file.level, what);
 }
 
+/** Bytes of all entries, by those of the first one. */
+static size_t
+bytes_expected(size_t count, size_t first_bytes)
+{
+    size_t bytes = 0;
+
+    return __builtin_mul_overflow(count, first_bytes + EXPECTED_EXTRA_BYTES, &bytes) ? SIZE_MAX
+                                                                                     : bytes;
+}
+
 /** Copy an entry to the place behind the last one, which it isn't yet. */
 static sinter_status
 keep(sinter__manifest_merge *self, const sinter__manifest_entry *entry, entry_mark mark,
      sinter_error *err)
 {
     assert(self->count < self->slot_count / 2);
-    SINTER__CHECK(number_partition(self, entry->partition, &mark.partition, err));
+    SINTER__CHECK(sinter__entry_groups_number(
+        &self->groups, entry->partition, entry->bucket,
+        self->count > 0 ? self->marks[self->count - 1].group : 0, &mark.group, err));
     if (self->is_lean) {
-        SINTER__CHECK(reserve(self, sinter__lean_entry_bytes(entry), err));
-        SINTER__CHECK(sinter__lean_entry_create(
-            &self->arena, entry, self->partitions[mark.partition], &self->leans[self->count], err));
+        const size_t bytes = sinter__lean_entry_bytes(entry);
+
+        SINTER__CHECK(reserve(self, bytes, err));
+        if (self->expected > 0 && self->arena.chunks == NULL) { /* entries are much alike */
+            sinter__arena_expect(&self->arena, bytes_expected(self->expected, bytes));
+        }
+        SINTER__CHECK(
+            sinter__lean_entry_create(&self->arena, entry, &self->leans[self->count], err));
     } else {
         SINTER__CHECK(reserve(self, sinter__manifest_entry_bytes(entry), err));
         SINTER__CHECK(
@@ -398,8 +366,8 @@ refuse_added(const sinter__manifest_merge *self, size_t number, const sinter__ma
              sinter_error *err)
 {
     return refuse(err, entry,
-                  kind_of(self, number) == SINTER__ENTRY_ADD ? "is already added"
-                                                             : "is added after it was deleted");
+                  self->marks[number].kind == SINTER__ENTRY_ADD ? "is already added"
+                                                                : "is added after it was deleted");
 }
 
 /** Give the entry behind the last one its place. */
@@ -436,7 +404,7 @@ sinter_status
 sinter__manifest_merge_add(sinter__manifest_merge *merge, const sinter__manifest_entry *entry,
                            sinter_error *err)
 {
-    const entry_mark mark = {.hash = hash_of(entry), .bucket = entry->bucket};
+    const entry_mark mark = {.hash = hash_of(entry), .kind = entry->kind};
     const bool is_delete = entry->kind == SINTER__ENTRY_DELETE;
     uint64_t *slot = NULL;
 
@@ -517,7 +485,7 @@ sinter__manifest_merge_check(sinter__manifest_merge *merge, sinter_error *err)
 
     SINTER__CHECK(sinter__manifest_merge_settle(merge, err));
     for (size_t i = 0; merge->delete_count > 0 && i < merge->count; i++) {
-        if (!is_gone(merge, i) && kind_of(merge, i) == SINTER__ENTRY_DELETE) {
+        if (!is_gone(merge, i) && merge->marks[i].kind == SINTER__ENTRY_DELETE) {
             return refuse(err, get_entry(merge, i, &room), "is deleted but was never added");
         }
     }
@@ -525,22 +493,15 @@ sinter__manifest_merge_check(sinter__manifest_merge *merge, sinter_error *err)
 }
 
 uint32_t
-sinter__manifest_merge_partition(const sinter__manifest_merge *merge, size_t number)
+sinter__manifest_merge_group(const sinter__manifest_merge *merge, size_t number)
 {
     assert(number < merge->count);
-    return merge->marks[number].partition;
+    return merge->marks[number].group;
 }
 
-int32_t
-sinter__manifest_merge_bucket(const sinter__manifest_merge *merge, size_t number)
+const sinter__entry_group *
+sinter__manifest_merge_groups(const sinter__manifest_merge *merge, size_t *count_out)
 {
-    assert(number < merge->count);
-    return merge->marks[number].bucket;
-}
-
-const sinter_bytes *
-sinter__manifest_merge_partitions(const sinter__manifest_merge *merge, size_t *count_out)
-{
-    *count_out = merge->partition_count;
-    return merge->partitions;
+    *count_out = merge->groups.count;
+    return merge->groups.items;
 }

@@ -15,6 +15,7 @@
 #ifndef SINTER_TABLE_MANIFEST_MERGE_H
 #define SINTER_TABLE_MANIFEST_MERGE_H
 
+#include "table/entry_groups.h"
 #include "table/lean_entry.h"
 
 /** A merge under way. Confined. */
@@ -37,6 +38,13 @@ sinter__manifest_merge_create(const sinter_env *env, sinter__manifest_merge **ou
 sinter_status
 sinter__manifest_merge_create_lean(const sinter_env *env, sinter__manifest_merge **out,
                                    sinter_error *err);
+
+/**
+ * Have room for entries that will come, which spares growing by steps. Where there is no memory for
+ * so many, it grows by steps after all.
+ */
+void
+sinter__manifest_merge_expect(sinter__manifest_merge *merge, size_t count);
 
 /** Release, with the entries; takes NULL. */
 void
@@ -85,17 +93,15 @@ sinter__manifest_merge_has(const sinter__manifest_merge *merge,
 bool
 sinter__manifest_merge_take(sinter__manifest_merge *merge, const sinter__manifest_entry *entry);
 
-/** Number of the partition, and the bucket, of an entry by its place among those that are left,
- *  without looking at the entry. */
+/** Number of the group of an entry by its place among those that are left, without looking at the
+ *  entry. */
 uint32_t
-sinter__manifest_merge_partition(const sinter__manifest_merge *merge, size_t number);
-int32_t
-sinter__manifest_merge_bucket(const sinter__manifest_merge *merge, size_t number);
+sinter__manifest_merge_group(const sinter__manifest_merge *merge, size_t number);
 
-/** Partitions by their numbers: all that came, in the order in which they did. They live as long as
- *  the merge. */
-const sinter_bytes *
-sinter__manifest_merge_partitions(const sinter__manifest_merge *merge, size_t *count_out);
+/** Groups by their numbers: all that came, in the order in which they did. They live as long as the
+ *  merge, until the next add. */
+const sinter__entry_group *
+sinter__manifest_merge_groups(const sinter__manifest_merge *merge, size_t *count_out);
 
 /** Is nothing left but ADDs? @return SINTER_OK; SINTER_E_CORRUPT, naming the first DELETE, or as of
  *  sinter__manifest_merge_settle() */

@@ -87,3 +87,30 @@ Test(base_arena, every_allocation_may_fail)
         cr_assert_eq(fault.live, 0);
     }
 }
+
+Test(base_arena, what_is_expected_comes_in_one_piece_and_may_be_refused)
+{
+    enum { STRETCHES = 1000, STRETCH_BYTES = 1008 };
+    const size_t ahead = STRETCHES * STRETCH_BYTES;
+
+    for (int refused = 0; refused < 2; refused++) {
+        fault_alloc fault;
+        sinter__arena arena = {.env = &fault.env};
+        void *first = NULL;
+        void *place = NULL;
+
+        fault_alloc_init(&fault, refused != 0 ? 0 : UINT64_MAX);
+        sinter__arena_expect(&arena, ahead);
+        cr_expect_eq(arena.chunks == NULL, refused != 0);
+        fault_alloc_init(&fault, UINT64_MAX);
+        fault.live = refused != 0 ? 0 : 1;
+        cr_assert_eq(sinter__arena_take(&arena, STRETCH_BYTES, &first, NULL), SINTER_OK);
+        for (size_t i = 1; i < STRETCHES; i++) {
+            cr_assert_eq(sinter__arena_take(&arena, STRETCH_BYTES, &place, NULL), SINTER_OK);
+        }
+        cr_expect_eq((uint8_t *)place - (uint8_t *)first == (ptrdiff_t)(ahead - STRETCH_BYTES),
+                     refused == 0, "one behind the other");
+        sinter__arena_fini(&arena);
+        cr_assert_eq(fault.live, 0);
+    }
+}

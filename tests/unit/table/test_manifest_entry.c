@@ -50,7 +50,7 @@ Test(table_manifest_entry, a_lean_entry_has_all_but_statistics)
         const sinter__lean_entry *lean = NULL;
         sinter__manifest_entry bare;
         sinter__manifest_entry out;
-        sinter_bytes partition = {0};
+        sinter__entry_group group = {.bucket = made->bucket};
 
         if (i % 2 == 0) { /* most entries of tables */
             entry.file.has &= SINTER__FILE_HAS_CREATION_TIME | SINTER__FILE_HAS_SOURCE;
@@ -59,13 +59,13 @@ Test(table_manifest_entry, a_lean_entry_has_all_but_statistics)
             entry.file.embedded_index = entry.file.external_path = (sinter_bytes){.size = 0};
         }
         small += sinter__lean_entry_bytes(&entry) < sizeof entry;
-        cr_assert_eq(sinter__arena_copy(&kept, entry.partition, &partition, NULL), SINTER_OK);
-        cr_assert_eq(sinter__lean_entry_create(&kept, &entry, partition, &lean, NULL), SINTER_OK);
-        sinter__lean_entry_get(lean, &out);
+        cr_assert_eq(sinter__arena_copy(&kept, entry.partition, &group.partition, NULL), SINTER_OK);
+        cr_assert_eq(sinter__lean_entry_create(&kept, &entry, &lean, NULL), SINTER_OK);
+        sinter__lean_entry_get(lean, &group, &out);
         cr_assert(bed_is_equal(&out, sinter__manifest_entry_bare(&entry, &bare)));
         cr_assert_eq(out.file.value_stats.min_values.size + out.file.key_stats.has, 0);
         sinter__arena_fini(&original); /* and needs nothing of it */
-        sinter__lean_entry_get(lean, &out);
+        sinter__lean_entry_get(lean, &group, &out);
         state = before;
         made = bed_entry(&original, &state, NULL);
         cr_assert(bed_is_equal_bytes(out.file.file_name, made->file.file_name));

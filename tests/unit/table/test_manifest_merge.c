@@ -166,6 +166,9 @@ Test(table_manifest_merge, random_entries_are_merged_as_by_a_list_that_is_search
                           ? sinter__manifest_merge_create
                           : sinter__manifest_merge_create_lean)(sinter_env_default(), &merge, NULL),
                      SINTER_OK);
+        if (seed % 3 == 0) { /* less than, and more than, what comes */
+            sinter__manifest_merge_expect(merge, 100 * seed * seed);
+        }
         for (size_t i = 0; i < 2500; i++) {
             char name[16];
             sinter__manifest_entry entry;
@@ -174,6 +177,8 @@ Test(table_manifest_merge, random_entries_are_merged_as_by_a_list_that_is_search
                            bed_roll(&state, 20 + (uint32_t)(seed * seed)));
             entry = file_entry((int32_t)bed_roll(&state, 2), name, (int32_t)bed_roll(&state, 2));
             entry.file.row_count = (int64_t)i;
+            entry.bucket = (int32_t)bed_roll(&state, 2);
+            entry.partition = bed_text(bed_roll(&state, 3) == 0 ? "p" : "another");
             cr_assert_eq(
                 sinter__arena_copy(&arena, entry.file.file_name, &entry.file.file_name, NULL),
                 SINTER_OK);
@@ -208,6 +213,9 @@ Test(table_manifest_merge, every_allocation_may_fail_and_the_budget_is_kept)
         fault.env.memory = memory;
         st = (n % 2 == 0 ? sinter__manifest_merge_create
                          : sinter__manifest_merge_create_lean)(&fault.env, &merge, &err);
+        if (st == SINTER_OK && n % 3 == 0) {
+            sinter__manifest_merge_expect(merge, 300);
+        }
         for (size_t i = 0; i < 300 && st == SINTER_OK; i++) {
             char name[16];
 
@@ -231,6 +239,8 @@ Test(table_manifest_merge, every_allocation_may_fail_and_the_budget_is_kept)
 
         env.memory = memory;
         cr_assert_eq(sinter__manifest_merge_create(&env, &merge, NULL), SINTER_OK);
+        sinter__manifest_merge_expect(merge, 1 << 20); /* what the budget can't hold */
+        cr_expect_eq(sinter_memory_used(memory), 0);
         for (size_t i = 0; st == SINTER_OK; i++) {
             char name[16];
 
