@@ -29,13 +29,20 @@ open_named(const char *path, int flags, mode_t mode)
     return open(path, flags, mode);
 }
 
-static _Atomic uint64_t mood = 1;
+static _Atomic uint64_t moods = 1;
 
-/* Every third call is interrupted or put off. */
+/* Mixed, as those who ask take turns: each would get the same again and again. */
+static uint64_t
+next_mood(void)
+{
+    return atomic_fetch_add(&moods, 1) * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
+/* A third of the calls is interrupted or put off. */
 static bool
 is_moody(void)
 {
-    const uint64_t n = atomic_fetch_add(&mood, 1);
+    const uint64_t n = next_mood();
 
     if (n % 3 != 0) {
         return false;
@@ -47,7 +54,7 @@ is_moody(void)
 static size_t
 some_of(size_t size)
 {
-    const uint64_t n = atomic_fetch_add(&mood, 1);
+    const uint64_t n = next_mood();
 
     /* Mostly a few kilobytes, often a single byte. */
     return n % 2 == 0 || size < 2 ? (size > 0 ? 1 : 0) : 1 + (size_t)(n * 7919 % (size / 2 + 1));
@@ -159,7 +166,7 @@ make_uring_plain(const sinter_env *env, sinter_io **out, sinter_error *err)
 static int
 submit_moody(void *ctx)
 {
-    const uint64_t n = atomic_fetch_add(&mood, 1);
+    const uint64_t n = next_mood();
 
     (void)ctx;
     return n % 4 == 0 ? EBUSY : n % 4 == 1 ? EAGAIN : 0;
