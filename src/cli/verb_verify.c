@@ -153,6 +153,47 @@ verify_table(cli *session, const verify_arguments *args, const char *path, verif
     totals->first_failure = wanted.first_failure;
 }
 
+/* An option that no operand has a use for; NULL: there is none. */
+static const char *
+useless_option(cli *session, const verify_arguments *args)
+{
+    const int count = args->common.operand_count;
+    int tables = 0;
+
+    for (int i = 0; i < count; i++) {
+        tables += cli_is_table(session, args->common.operands[i]);
+    }
+    if (tables == count) {
+        return args->base_dir != NULL ? "--base-dir" : NULL;
+    }
+    return tables > 0               ? NULL
+           : args->snapshot != NULL ? "--snapshot"
+           : args->tag != NULL      ? "--tag"
+           : args->branch != NULL   ? "--branch"
+           : args->all              ? "--all"
+           : args->metadata_only    ? "--metadata"
+                                    : NULL;
+}
+
+static int
+check_options(cli *session, const verify_arguments *args)
+{
+    const char *useless = NULL;
+
+    if ((args->snapshot != NULL) + (args->tag != NULL) + args->all > 1) {
+        return cli_fail(CLI_EXIT_USAGE, "--snapshot, --tag and --all exclude each other");
+    }
+    useless = useless_option(session, args);
+    if (useless == NULL) {
+        return CLI_EXIT_OK;
+    }
+    if (strcmp(useless, "--base-dir") == 0) {
+        return cli_fail(CLI_EXIT_USAGE, "--base-dir is not for tables");
+    }
+    return cli_fail(CLI_EXIT_USAGE, "%s is for tables; there is no schema/ in %s", useless,
+                    args->common.operands[0]);
+}
+
 static int
 run(cli *session, void *arguments)
 {
@@ -164,11 +205,11 @@ run(cli *session, void *arguments)
 
     cli_table_defaults(&defaults);
     code = cli_memory_apply(&args->common, &defaults);
-    if (code == CLI_EXIT_OK && (args->snapshot != NULL) + (args->tag != NULL) + args->all > 1) {
-        code = cli_fail(CLI_EXIT_USAGE, "--snapshot, --tag and --all exclude each other");
-    }
     if (code == CLI_EXIT_OK) {
         code = cli_session_start(session, defaults.memory_bytes);
+    }
+    if (code == CLI_EXIT_OK) {
+        code = check_options(session, args);
     }
     if (code != CLI_EXIT_OK) {
         return code;

@@ -88,6 +88,18 @@ has "$err" "branch"
 again
 rm "$file"
 
+# what no operand has a use for is refused, not passed over
+mkdir no-table
+for option in "--snapshot 1" "--tag x" "--branch b" --all --metadata; do
+    # shellcheck disable=SC2086 # an option and its value
+    s 2 verify no-table $option
+    has "$err" "${option%% *} is for tables; there is no schema/ in no-table"
+done
+s 2 verify t --base-dir .
+has "$err" "--base-dir is not for tables"
+s 4 verify good no-table --snapshot 1
+has "$out" "good: sound, 1 snapshot, 2 data files"
+
 # one bad table doesn't hide the others
 s 4 verify t good
 has "$out" "good: sound"
