@@ -1,6 +1,9 @@
 /*
  * Planning a bucket of a table with primary key: its levels, and what the strategy picks.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/fail.h"
@@ -18,7 +21,7 @@ typedef struct keyed_bucket {
     int32_t max_level;
     size_t *members; /* positions of what is picked */
     sinter__task_draft draft;
-    char text[200];
+    char text[256];
 } keyed_bucket;
 
 static const char *
@@ -101,6 +104,16 @@ pick_full(sinter__planner *self, keyed_bucket *bucket)
     }
     bucket->draft.type = is_top ? SINTER__TASK_REWRITE_FILES : SINTER__TASK_COMPACT;
     bucket->draft.output_level = bucket->max_level;
+}
+
+/* More than the strategy picked is done. */
+static void
+tell_of_lookup(keyed_bucket *bucket)
+{
+    const size_t size = strlen(bucket->text);
+
+    (void)snprintf(bucket->text + size, sizeof bucket->text - size,
+                   "; the rest for what would be looked up in it");
 }
 
 static sinter_strategy_origin
@@ -200,7 +213,12 @@ sinter__planner_keyed(sinter__planner *self, const sinter__bucket_files *files, 
     }
     /* Where older versions would have to be looked up in deeper levels there must be none. */
     if (self->options.full || (bucket.draft.count > 0 && self->compaction.needs_lookup)) {
+        const size_t picked = bucket.draft.count;
+
         pick_full(self, &bucket);
+        if (picked > 0 && picked < bucket.draft.count) {
+            tell_of_lookup(&bucket);
+        }
     }
     SINTER__TRY(add_task(self, &bucket, err));
 out:

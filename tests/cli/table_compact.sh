@@ -204,3 +204,20 @@ if [ -n "${COLUMNAR_LIBRARY:-}" ]; then
         s 0 compact i/t --full --memory "$budget"
     done
 fi
+
+# a table that needs a lookup: more is done than the strategy picked, and the reason says so
+s 0 create l --columns "id BIGINT, name STRING" --primary-key id -o bucket=1 -o file.format=avro -o merge-engine=first-row
+(
+    echo id,name
+    seq 5000 | sed 's/.*/&,a &/'
+) >many.csv
+printf 'id,name\n3,b\n6000,b\n' >few.csv
+s 0 write l many.csv
+s 0 compact l --full
+s 0 write l few.csv
+s 0 plan l --explain
+has "$out" "1 of 2 runs to level 4"
+has "$out" "the rest for what would be looked up in it"
+s 0 compact l
+has "$out" "2 files became 1"
+same "$("$SINTER" scan l --count)" 5001

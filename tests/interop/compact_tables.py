@@ -72,6 +72,20 @@ def difference(ours, theirs):
     return ""
 
 
+def needs_lookup(table):
+    """Whether older versions of a key would be looked up in deeper levels."""
+    newest = max((table / "schema").glob("schema-*"), key=lambda path: int(path.name[7:]))
+    options = json.loads(newest.read_text())["options"]
+    return (options.get("merge-engine") == "first-row" or
+            options.get("deletion-vectors.enabled") == "true")
+
+
+def whole(shape_of_table):
+    """The buckets whose files all lie in one level."""
+    return {bucket: files for bucket, files in shape_of_table.items()
+            if len({json.loads(file)["level"] for file in files}) == 1}
+
+
 class PythonClient:
     """Paimon's Python client as a process on a pipe. Confined."""
 
@@ -124,6 +138,9 @@ class Trial:
 
     def check_shape(self, when):
         ours, theirs = (shape(self.judge.files(table)) for table in (self.ours, self.theirs))
+        if needs_lookup(self.ours):  # sinter has no lookup, and goes to the highest level at once
+            theirs = whole(theirs)
+            ours = {bucket: files for bucket, files in ours.items() if bucket in theirs}
         found = difference(ours, theirs)
         assert not found, f"{when}: {found}"
 
