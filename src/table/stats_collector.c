@@ -1,6 +1,6 @@
 /*
- * A bound is cut while it is collected: the cut form of the least (greatest) value is the least
- * (greatest) of the cut forms, because cutting and raising keep the order of values.
+ * Of a text that may become a bound no more is kept than its bound, and the rules of the formats,
+ * depend on; it is cut, and the greatest one raised, in the end.
  */
 #include "table/stats_collector.h"
 
@@ -15,20 +15,31 @@
 #include "doc/binary.h"
 #include "doc/type.h"
 
-enum { ARITY_BYTES = 4, TEXT_CHARS = 16, MICRO_DIGITS = 6 };
+enum {
+    ARITY_BYTES = 4,
+    TEXT_CHARS = 16,
+    MICRO_DIGITS = 6,
+    CHAR_BYTES_MAX = 4,
+    CODE_MAX = 0x10ffff,
+    PARQUET_BOUNDS_BYTES = 4096, /* of both bounds of a column: then a footer has no statistics */
+    NULLS_UNTOLD = -1,           /* what is noted then for their number */
+    ORC_BOUND_BYTES = 1024       /* of a text, above which it is no bound in a footer */
+};
 
-/** A bound; its bytes lie in `bytes`. */
+/** A bound; the bytes of a text lie in `bytes`, or as many as matter. */
 typedef struct bound {
     sinter_datum value;
     sinter__buffer bytes;
+    size_t text_bytes; /* of the whole text */
 } bound;
 
 typedef struct tally {
     sinter__stats_column column;
     bool counts_nulls;
-    bool has_bounds; /* bounds are kept; false once there can't be any */
-    bool is_begun;   /* there was a value */
-    bool pads;       /* blanks up to the type's length */
+    bool has_bounds;   /* bounds are kept; false once there can't be any */
+    bool is_begun;     /* there was a value */
+    bool pads;         /* blanks up to the type's length */
+    size_t kept_bytes; /* of a text, at most */
     int64_t nulls;
     bound min;
     bound max;
@@ -117,19 +128,46 @@ is_ordered(const sinter_type *type)
            type->id != SINTER_TYPE_BLOB;
 }
 
-static void
-begin(tally *self, const sinter__stats_column *column, sinter__stats_source source)
+/* Bytes of a text that its bound depends on. */
+static size_t
+kept_bytes(const sinter__stats_mode *mode, sinter__stats_source source)
+{
+    switch (source) {
+    case SINTER__STATS_OF_PARQUET:
+        return PARQUET_BOUNDS_BYTES;
+    case SINTER__STATS_OF_ORC:
+        return ORC_BOUND_BYTES;
+    default: /* one character more than the bound has tells that it is cut */
+        return mode->kind == SINTER__STATS_TRUNCATE ? ((size_t)mode->length + 1) * CHAR_BYTES_MAX
+                                                    : SIZE_MAX;
+    }
+}
+
+/* Is it to be known what the bounds of a column are? In Parquet also for its nulls, which are not
+ * known where the bounds are too long. */
+static bool
+needs_bounds(const sinter__stats_column *column, sinter__stats_source source)
 {
     const sinter_type *type = &column->type;
     const bool is_parquet = source == SINTER__STATS_OF_PARQUET;
 
+    if (is_parquet && sinter__type_is_bytes(type)) {
+        return true;
+    }
+    return column->mode.kind != SINTER__STATS_COUNTS && is_ordered(type) &&
+           !(is_parquet && sinter__type_is_timestamp(type) && type->precision > MICRO_DIGITS);
+}
+
+static void
+begin(tally *self, const sinter__stats_column *column, sinter__stats_source source)
+{
     self->column = *column;
     self->counts_nulls =
-        column->mode.kind != SINTER__STATS_NONE && !(is_parquet && sinter_type_is_nested(type));
-    self->has_bounds =
-        self->counts_nulls && column->mode.kind != SINTER__STATS_COUNTS && is_ordered(type) &&
-        !(is_parquet && sinter__type_is_timestamp(type) && type->precision > MICRO_DIGITS);
-    self->pads = source == SINTER__STATS_OF_ORC && type->id == SINTER_TYPE_CHAR;
+        column->mode.kind != SINTER__STATS_NONE &&
+        !(source == SINTER__STATS_OF_PARQUET && sinter_type_is_nested(&column->type));
+    self->has_bounds = self->counts_nulls && needs_bounds(column, source);
+    self->pads = source == SINTER__STATS_OF_ORC && column->type.id == SINTER_TYPE_CHAR;
+    self->kept_bytes = kept_bytes(&column->mode, source);
 }
 
 sinter_status
@@ -239,6 +277,8 @@ compare(const sinter_type *type, const sinter_datum *a, const sinter_datum *b)
         return compare_times(a, b);
     case SINTER_TYPE_CHAR:
     case SINTER_TYPE_VARCHAR:
+    case SINTER_TYPE_BINARY:
+    case SINTER_TYPE_VARBINARY:
         return compare_bytes(a->as.bytes, b->as.bytes);
     default:
         return compare_integers(a->as.integer, b->as.integer);
@@ -323,7 +363,7 @@ encode_char(uint32_t code, uint8_t out[4])
 static bool
 raise_text(uint8_t *text, size_t *size)
 {
-    enum { SURROGATES = 0xd800, BEHIND_SURROGATES = 0xe000, CODE_MAX = 0x10ffff };
+    enum { SURROGATES = 0xd800, BEHIND_SURROGATES = 0xe000 };
     size_t end = *size;
 
     while (end > 0) {
@@ -344,40 +384,61 @@ raise_text(uint8_t *text, size_t *size)
     return false;
 }
 
-/* ---- collecting ---- */
-
-/* Keep a value as a bound. Strings are cut to `length` characters, 0: not at all. */
-static sinter_status
-keep(const sinter_env *env, bound *self, const sinter_type *type, const sinter_datum *value,
-     uint32_t length, sinter_error *err)
+static bool
+can_be_raised(sinter_bytes text)
 {
-    sinter_bytes text;
+    for (size_t end = text.size; end > 0;) {
+        size_t at = end - 1;
 
-    self->value = *value;
-    if (!sinter__type_is_string(type)) {
-        return SINTER_OK;
+        while (at > 0 && continues(text.data[at])) {
+            at--;
+        }
+        if (decode_char(text.data + at, end - at) < CODE_MAX) {
+            return true;
+        }
+        end = at;
     }
-    text = length == 0 ? value->as.bytes : cut(value->as.bytes, length);
-    SINTER__CHECK(sinter__buffer_reserve(env, &self->bytes, text.size + 1, err));
-    if (text.size > 0) {
-        memcpy(self->bytes.data, text.data, text.size);
-    }
-    self->value.as.bytes = (sinter_bytes){self->bytes.data, text.size};
-    return SINTER_OK;
+    return false;
 }
 
-static sinter_status
-keep_max(const sinter_env *env, tally *self, const sinter_datum *value, sinter_error *err)
-{
-    const bool cuts = self->column.mode.kind == SINTER__STATS_TRUNCATE;
-    sinter_bytes *kept = &self->max.value.as.bytes;
+/* ---- collecting ---- */
 
-    SINTER__CHECK(
-        keep(env, &self->max, &self->column.type, value, cuts ? self->column.mode.length : 0, err));
-    if (sinter__type_is_string(&self->column.type) && kept->size < value->as.bytes.size) {
-        /* There is no greater text of so many characters. */
-        self->has_bounds = raise_text(self->max.bytes.data, &kept->size);
+/* The first characters, as many as fit into so many bytes. */
+static sinter_bytes
+whole_chars(sinter_bytes text, size_t size)
+{
+    while (size > 0 && continues(text.data[size])) {
+        size--;
     }
+    return (sinter_bytes){text.data, size};
+}
+
+/* Keep a value as a bound. */
+static sinter_status
+keep(const sinter__stats_collector *self, const tally *column, bound *kept,
+     const sinter_datum *value, sinter_error *err)
+{
+    sinter_bytes text = value->as.bytes;
+
+    kept->value = *value;
+    if (!sinter__type_is_bytes(&column->column.type)) {
+        return SINTER_OK;
+    }
+    kept->text_bytes = text.size;
+    if (text.size > column->kept_bytes) {
+        text.size = column->kept_bytes;
+        text =
+            self->source == SINTER__STATS_OF_ORC ? whole_chars(value->as.bytes, text.size) : text;
+    }
+    SINTER__CHECK(sinter__buffer_reserve(self->env, &kept->bytes, text.size + 1, err));
+    if (text.size > 0) {
+        memcpy(kept->bytes.data, text.data, text.size);
+    }
+    if (self->source == SINTER__STATS_OF_ORC && kept == &column->max &&
+        text.size < kept->text_bytes) { /* as its writers compare with it from then on */
+        (void)raise_text(kept->bytes.data, &text.size);
+    }
+    kept->value.as.bytes = (sinter_bytes){kept->bytes.data, text.size};
     return SINTER_OK;
 }
 
@@ -411,7 +472,6 @@ static sinter_status
 add_bounds(sinter__stats_collector *self, tally *column, sinter_datum value, sinter_error *err)
 {
     const sinter_type *type = &column->column.type;
-    const bool cuts = column->column.mode.kind == SINTER__STATS_TRUNCATE;
 
     /* What readers of these formats take for the bounds of other values leaves NaN out, which is
      * greater than all of them. */
@@ -421,11 +481,10 @@ add_bounds(sinter__stats_collector *self, tally *column, sinter_datum value, sin
     }
     SINTER__CHECK(pad(self, column, &value, err));
     if (!column->is_begun || compare(type, &value, &column->min.value) < 0) {
-        SINTER__CHECK(keep(self->env, &column->min, type, &value,
-                           cuts ? column->column.mode.length : 0, err));
+        SINTER__CHECK(keep(self, column, &column->min, &value, err));
     }
     if (!column->is_begun || compare(type, &value, &column->max.value) > 0) {
-        SINTER__CHECK(keep_max(self->env, column, &value, err));
+        SINTER__CHECK(keep(self, column, &column->max, &value, err));
     }
     column->is_begun = true;
     return SINTER_OK;
@@ -504,18 +563,66 @@ widen_zero(const sinter_type *type, bool is_min, sinter_datum *value)
     }
 }
 
-static sinter_datum
-bound_of(const sinter__stats_collector *self, const tally *column, bool is_min)
+/* Does a footer of Parquet tell nothing of the column, its texts being too long? */
+static bool
+is_untold(const sinter__stats_collector *self, const tally *column)
 {
-    sinter_datum value = is_min ? column->min.value : column->max.value;
+    return self->source == SINTER__STATS_OF_PARQUET &&
+           sinter__type_is_bytes(&column->column.type) && column->has_bounds && column->is_begun &&
+           (column->min.text_bytes >= PARQUET_BOUNDS_BYTES ||
+            column->min.text_bytes + column->max.text_bytes >= PARQUET_BOUNDS_BYTES);
+}
 
-    if (!column->has_bounds || !column->is_begun) {
-        return (sinter_datum){.is_null = true};
+/* A text as a bound. Where there is no greater one of so many characters, there are no bounds. */
+static sinter_status
+text_bound(const tally *column, bool is_orc, bool is_min, sinter__arena *arena, sinter_datum *out,
+           sinter_error *err)
+{
+    const sinter__stats_mode *mode = &column->column.mode;
+    const bool cuts = mode->kind == SINTER__STATS_TRUNCATE;
+    const bound *kept = is_min ? &column->min : &column->max;
+    const sinter_bytes greatest =
+        cuts ? cut(column->max.value.as.bytes, mode->length) : column->max.value.as.bytes;
+    const bool is_cut = greatest.size < column->max.value.as.bytes.size;
+    const bool lacks_max = (is_orc && column->max.text_bytes > ORC_BOUND_BYTES) ||
+                           (is_cut && !can_be_raised(greatest));
+    void *raised = NULL;
+
+    *out = (sinter_datum){.is_null = true};
+    if ((lacks_max && (cuts || !is_min)) || (is_orc && kept->text_bytes > ORC_BOUND_BYTES)) {
+        return SINTER_OK;
     }
+    *out = kept->value;
+    if (is_min) {
+        out->as.bytes = cuts ? cut(kept->value.as.bytes, mode->length) : kept->value.as.bytes;
+    } else if (is_cut) {
+        SINTER__CHECK(sinter__arena_take(arena, greatest.size + 1, &raised, err));
+        memcpy(raised, greatest.data, greatest.size);
+        out->as.bytes = (sinter_bytes){raised, greatest.size};
+        (void)raise_text(raised, &out->as.bytes.size);
+    }
+    return SINTER_OK;
+}
+
+static sinter_status
+bound_of(const sinter__stats_collector *self, const tally *column, bool is_min,
+         sinter__arena *arena, sinter_datum *out, sinter_error *err)
+{
+    const sinter_type *type = &column->column.type;
+
+    *out = (sinter_datum){.is_null = true};
+    if (!column->has_bounds || !column->is_begun || is_untold(self, column) ||
+        column->column.mode.kind == SINTER__STATS_COUNTS || !is_ordered(type)) {
+        return SINTER_OK;
+    }
+    if (sinter__type_is_string(type)) {
+        return text_bound(column, self->source == SINTER__STATS_OF_ORC, is_min, arena, out, err);
+    }
+    *out = is_min ? column->min.value : column->max.value;
     if (self->source == SINTER__STATS_OF_PARQUET) {
-        widen_zero(&column->column.type, is_min, &value);
+        widen_zero(type, is_min, out);
     }
-    return value;
+    return SINTER_OK;
 }
 
 /** Arrays of a result while it is made. */
@@ -568,7 +675,7 @@ put_bounds(const sinter__stats_collector *self, const sinter__stats_choice *choi
         const tally *column = &self->tallies[choice->positions[i]];
 
         if (column->counts_nulls || !choice->is_dense) {
-            room->values[at++] = bound_of(self, column, is_min);
+            SINTER__CHECK(bound_of(self, column, is_min, room->arena, &room->values[at++], err));
         }
     }
     return put_row(room, out, err);
@@ -593,7 +700,9 @@ sinter__stats_collector_finish(const sinter__stats_collector *self,
         }
         room.fields[room.count] = (sinter_field){.name = name, .type = column->column.type};
         room.names[room.count] = (sinter_bytes){(const uint8_t *)name, strlen(name)};
-        room.nulls[room.count] = column->counts_nulls ? column->nulls : SINTER__NULL_COUNT_UNKNOWN;
+        room.nulls[room.count] = !column->counts_nulls     ? SINTER__NULL_COUNT_UNKNOWN
+                                 : is_untold(self, column) ? NULLS_UNTOLD
+                                                           : column->nulls;
         room.count++;
     }
     SINTER__CHECK(put_bounds(self, choice, &room, true, &out->stats.min_values, err));

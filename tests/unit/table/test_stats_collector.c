@@ -346,6 +346,81 @@ expect_doubles(sinter__stats_source source, const double *values, size_t count, 
     close_bed(&b);
 }
 
+enum { LONG_TEXT = 6000 };
+
+/* A text of so many times a character, and one behind it; in `room`, which is large enough. */
+static sinter_datum
+long_text(char c, size_t size, const char *last, char *room)
+{
+    memset(room, c, size);
+    (void)strcpy(room + size, last);
+    return text(room);
+}
+
+/* -1: there is none. */
+static int64_t
+bound_bytes(const bed *b, bool is_min)
+{
+    const sinter_datum found =
+        bound(b, is_min ? b->result.stats.min_values : b->result.stats.max_values, 0);
+
+    return found.is_null ? -1 : (int64_t)found.as.bytes.size;
+}
+
+/* What Paimon 1.3.1 notes of files with such texts. */
+Test(table_stats_collector, texts_that_are_too_long_for_a_footer_have_no_bounds)
+{
+    static const sinter__stats_mode full = {SINTER__STATS_FULL, 0};
+    static const sinter__stats_mode cuts = {SINTER__STATS_TRUNCATE, 16};
+    static const sinter__stats_mode counts = {SINTER__STATS_COUNTS, 0};
+    static const struct {
+        const char *type;
+        sinter__stats_source source;
+        const sinter__stats_mode *mode;
+        char least;
+        size_t least_bytes;
+        char greatest;
+        size_t greatest_bytes;
+        const char *last; /* behind the greatest */
+        int64_t min_bytes, max_bytes, nulls;
+    } cases[] = {
+        {"STRING", SINTER__STATS_OF_PARQUET, &full, 'a', 2047, 'b', 2048, "", 2047, 2048, 1},
+        {"STRING", SINTER__STATS_OF_PARQUET, &full, 'a', 2048, 'b', 2048, "", -1, -1, -1},
+        {"STRING", SINTER__STATS_OF_PARQUET, &cuts, 'a', 2047, 'b', 2048, "", 16, 16, 1},
+        {"STRING", SINTER__STATS_OF_PARQUET, &cuts, 'a', 0, 'b', 4096, "", -1, -1, -1},
+        {"STRING", SINTER__STATS_OF_PARQUET, &full, 'a', 5000, 'a', 5000, "b", -1, -1, -1},
+        {"STRING", SINTER__STATS_OF_PARQUET, &counts, 'a', 2047, 'b', 2048, "", -1, -1, 1},
+        {"STRING", SINTER__STATS_OF_PARQUET, &counts, 'a', 2048, 'b', 2048, "", -1, -1, -1},
+        {"BYTES", SINTER__STATS_OF_PARQUET, &full, 'a', 2047, 'b', 2048, "", -1, -1, 1},
+        {"BYTES", SINTER__STATS_OF_PARQUET, &full, 'a', 2048, 'b', 2048, "", -1, -1, -1},
+        {"STRING", SINTER__STATS_OF_ORC, &full, 'a', 1024, 'b', 1025, "", 1024, -1, 1},
+        {"STRING", SINTER__STATS_OF_ORC, &full, 'a', 1025, 'b', 1, "", -1, 1, 1},
+        {"STRING", SINTER__STATS_OF_ORC, &cuts, 'a', 1024, 'b', 1025, "", -1, -1, 1},
+        {"STRING", SINTER__STATS_OF_ORC, &cuts, 'a', 1025, 'b', 1, "", -1, 1, 1},
+        {"STRING", SINTER__STATS_OF_ORC, &cuts, 'a', 1024, 'b', 1024, "", 16, 16, 1},
+        {"STRING", SINTER__STATS_OF_ORC, &full, 'a', 1023, 'a', 1024, "b", 1023, -1, 1},
+        {"STRING", SINTER__STATS_OF_AVRO, &full, 'a', 5000, 'a', 5000, "b", 5000, 5001, 1},
+        {"STRING", SINTER__STATS_OF_AVRO, &cuts, 'a', 5000, 'a', 5000, "b", 16, 16, 1}};
+    static char room[2][LONG_TEXT];
+
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++) {
+        const size_t at = i / 2;
+        bed b = begin(cases[at].type, *cases[at].mode, cases[at].source);
+        const sinter_datum least = long_text(cases[at].least, cases[at].least_bytes, "", room[0]);
+        const sinter_datum greatest =
+            long_text(cases[at].greatest, cases[at].greatest_bytes, cases[at].last, room[1]);
+
+        add(&b, i % 2 == 0 ? least : greatest); /* in any order */
+        add(&b, i % 2 == 0 ? greatest : least);
+        add(&b, null_value);
+        finish(&b, false);
+        cr_expect_eq(bound_bytes(&b, true), cases[at].min_bytes, "case %zu", at);
+        cr_expect_eq(bound_bytes(&b, false), cases[at].max_bytes, "case %zu", at);
+        cr_expect_eq(b.result.stats.null_counts.items[0], cases[at].nulls, "case %zu", at);
+        close_bed(&b);
+    }
+}
+
 Test(table_stats_collector, a_file_that_may_hold_a_value_is_never_skipped_for_nan_or_zero)
 {
     const double nan[] = {1, (double)__builtin_nan(""), -2};
