@@ -9,55 +9,14 @@
 #include "doc/number.h"
 #include "doc/text.h"
 #include "doc/type.h"
+#include "table/java_digits.h"
 
 enum { MS_PER_DAY = 86400000, PLAIN_EXPONENT_MIN = -3, PLAIN_EXPONENT_MAX = 6 };
 
 /* ---- floating point ---- */
 
-/* The digits of a number and the power of ten of the first. */
-typedef struct digits {
-    bool negative;
-    char text[32];
-    int count;
-    int exponent;
-} digits;
-
-/* Take apart what printf's %g gave: "1.5", "-1e+300", "0.001". */
-static void
-take_digits(const char *number, digits *out)
-{
-    int point = -1;
-
-    *out = (digits){.negative = number[0] == '-'};
-    number += out->negative ? 1 : 0;
-    for (; *number != '\0' && *number != 'e'; number++) {
-        if (*number == '.') {
-            point = out->count;
-        } else if (out->count > 0 || *number != '0' || point >= 0) {
-            assert(out->count < (int)sizeof out->text);
-            out->text[out->count++] = *number;
-        }
-    }
-    /* "0.001": zeros behind the point were kept to count them. */
-    out->exponent = (point >= 0 ? point : out->count) - 1;
-    while (out->count > 1 && out->text[0] == '0') {
-        memmove(out->text, out->text + 1, (size_t)--out->count);
-        out->exponent--;
-    }
-    if (*number == 'e') {
-        out->exponent += (int)strtol(number + 1, NULL, 10);
-    }
-    while (out->count > 1 && out->text[out->count - 1] == '0') {
-        out->count--;
-    }
-    if (out->count == 0) {
-        out->text[out->count++] = '0';
-        out->exponent = 0;
-    }
-}
-
 static char *
-put_plain(const digits *d, char *out)
+put_plain(const sinter__java_digits *d, char *out)
 {
     if (d->exponent < 0) {
         *out++ = '0';
@@ -85,30 +44,55 @@ put_plain(const digits *d, char *out)
     return out;
 }
 
+/* A finite number. */
 static sinter_status
-append_java_number(const char *number, sinter_text *out, sinter_error *err)
+append_digits(const sinter__java_digits *d, bool is_negative, sinter_text *out, sinter_error *err)
 {
     char text[SINTER__NUMBER_TEXT_MAX];
     char *at = text;
-    digits d;
 
-    if (strcmp(number, "NaN") == 0 || strstr(number, "Infinity") != NULL) {
-        return sinter__text_puts(out, number, err);
-    }
-    take_digits(number, &d);
-    if (d.negative) {
+    if (is_negative) {
         *at++ = '-';
     }
-    if (d.exponent >= PLAIN_EXPONENT_MIN && d.exponent <= PLAIN_EXPONENT_MAX) {
-        at = put_plain(&d, at);
+    if (d->exponent >= PLAIN_EXPONENT_MIN && d->exponent <= PLAIN_EXPONENT_MAX) {
+        at = put_plain(d, at);
     } else {
-        *at++ = d.text[0];
+        *at++ = d->text[0];
         *at++ = '.';
-        memcpy(at, d.count > 1 ? d.text + 1 : "0", (size_t)(d.count > 1 ? d.count - 1 : 1));
-        at += d.count > 1 ? d.count - 1 : 1;
-        at += snprintf(at, (size_t)(text + sizeof text - at), "E%d", d.exponent);
+        memcpy(at, d->count > 1 ? d->text + 1 : "0", (size_t)(d->count > 1 ? d->count - 1 : 1));
+        at += d->count > 1 ? d->count - 1 : 1;
+        at += snprintf(at, (size_t)(text + sizeof text - at), "E%d", d->exponent);
     }
     return sinter_text_append(out, text, (size_t)(at - text), err);
+}
+
+static sinter_status
+append_float(uint32_t bits, sinter_text *out, sinter_error *err)
+{
+    char text[SINTER__NUMBER_TEXT_MAX];
+    sinter__java_digits digits;
+
+    if ((bits & 0x7f800000) == 0x7f800000) {
+        sinter__float_print(bits, text);
+        return sinter__text_puts(out, text, err);
+    }
+    sinter__java_float_digits(bits, &digits);
+    return append_digits(&digits, bits >> 31 != 0, out, err);
+}
+
+static sinter_status
+append_double(uint64_t bits, sinter_text *out, sinter_error *err)
+{
+    const uint64_t infinity = UINT64_C(0x7ff0000000000000);
+    char text[SINTER__NUMBER_TEXT_MAX];
+    sinter__java_digits digits;
+
+    if ((bits & infinity) == infinity) {
+        sinter__double_print(bits, text);
+        return sinter__text_puts(out, text, err);
+    }
+    sinter__java_double_digits(bits, &digits);
+    return append_digits(&digits, bits >> 63 != 0, out, err);
 }
 
 /* ---- dates and times ---- */
@@ -183,11 +167,9 @@ append_plain(const sinter_type *type, const sinter_datum *datum, sinter_text *ou
     case SINTER_TYPE_BOOLEAN:
         return sinter__text_puts(out, datum->as.integer != 0 ? "true" : "false", err);
     case SINTER_TYPE_FLOAT:
-        sinter__float_print(datum->as.float_bits, text);
-        return append_java_number(text, out, err);
+        return append_float(datum->as.float_bits, out, err);
     case SINTER_TYPE_DOUBLE:
-        sinter__double_print(datum->as.double_bits, text);
-        return append_java_number(text, out, err);
+        return append_double(datum->as.double_bits, out, err);
     case SINTER_TYPE_DECIMAL:
         sinter__decimal_print(sinter__decimal_get(datum), type->scale, text);
         return sinter__text_puts(out, text, err);

@@ -59,6 +59,54 @@ Test(table_java_text, floating_point_has_a_fraction_and_a_capital_exponent)
     expect(sinter__java_cast_text, "FLOAT", "0.1", "0.1");
 }
 
+/* Java 17's own: the shortest digits, and where it finds others. */
+Test(table_java_text, numbers_have_the_digits_that_java_17_gives_them)
+{
+    static const struct {
+        const char *type;
+        uint64_t bits;
+        const char *text;
+    } cases[] = {{"DOUBLE", 0x1, "4.9E-324"},
+                 {"DOUBLE", 0x4375ed5ab347f6dc, "9.8751173145619904E16"},
+                 {"DOUBLE", 0x4b30000000000000, "1.5324955408658889E54"},
+                 {"DOUBLE", 0x7bc0000000000000, "1.2181642514249999E288"},
+                 {"DOUBLE", 0x43cf3252a9eaffb9, "4.4959001075137541E18"},
+                 {"DOUBLE", 0x3720000000000000, "3.5873240686715317E-43"},
+                 {"DOUBLE", 0x2f00000000000000, "2.6355494858076308E-82"},
+                 {"DOUBLE", 0x44b52d02c7e14af6, "9.999999999999999E22"},
+                 {"DOUBLE", 0x453a590000000000, "3.1852361926955756E25"},
+                 {"DOUBLE", 0x453a1cffffffffff, "3.1569019937983573E25"},
+                 {"DOUBLE", 0x7fefffffffffffff, "1.7976931348623157E308"},
+                 {"DOUBLE", 0xbfb999999999999a, "-0.1"},
+                 {"DOUBLE", 0x3f60624dd2f1a9fc, "0.002"},
+                 {"DOUBLE", 0x416312cffff5c28f, "9999999.99875"},
+                 {"FLOAT", 0x00800000, "1.17549435E-38"},
+                 {"FLOAT", 0x00000001, "1.4E-45"},
+                 {"FLOAT", 0x4b800000, "1.6777216E7"},
+                 {"FLOAT", 0x5f000000, "9.223372E18"},
+                 {"FLOAT", 0x69000000, "9.6714065E24"},
+                 {"FLOAT", 0x6a5567fc, "6.4498062E25"},
+                 {"FLOAT", 0x7f7fffff, "3.4028235E38"},
+                 {"FLOAT", 0x3dcccccd, "0.1"}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sinter_field column;
+        sinter_datum datum = {.nanos = 0};
+        sinter_text out;
+
+        sinter_text_init(sinter_env_default(), &out);
+        cr_assert_eq(sinter_type_parse(cases[i].type, &column.type, NULL), SINTER_OK);
+        if (column.type.id == SINTER_TYPE_FLOAT) {
+            datum.as.float_bits = (uint32_t)cases[i].bits;
+        } else {
+            datum.as.double_bits = cases[i].bits;
+        }
+        cr_assert_eq(sinter__java_cast_text(&column.type, &datum, &out, NULL), SINTER_OK);
+        cr_expect_str_eq(out.data, cases[i].text);
+        sinter_text_fini(&out);
+    }
+}
+
 Test(table_java_text, cast_to_string_has_dates_and_all_decimals_of_timestamps)
 {
     static const char *const cases[][3] = {
