@@ -496,7 +496,10 @@ typedef struct sinter_compact_task {
      * alone, so whoever has the other ranges has to have it as well. Not with file_rewrite. */
     bool has_begin_key;
     bool has_end_key;
-    uint8_t reserved[6];
+    /** Files of level 0 are rewritten, not moved to another level (spec 13: tables that need a
+     *  lookup, where the output level has another format). */
+    bool rewrites_level_0;
+    uint8_t reserved[5];
     sinter_bytes begin_key; /* inclusive; borrowed */
     sinter_bytes end_key;   /* exclusive; borrowed */
 } sinter_compact_task;

@@ -148,7 +148,7 @@ is_rewrite_forced(const task_walk *walk, const sinter_file_meta *file, sinter_re
                                                  : SINTER_REASON_TOP_DELETES_UNKNOWN;
         return true;
     }
-    if (task->options->force_rewrite_all_files) {
+    if (task->options->force_rewrite_all_files || (task->rewrites_level_0 && file->level == 0)) {
         *reason_out = SINTER_REASON_FORCED;
         return true;
     }

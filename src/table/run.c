@@ -207,6 +207,9 @@ run_keyed(task_run *run, sinter_error *err)
         task.keep_record = sinter__record_expiry_keeps;
         task.expire_ctx = &run->expiry;
     }
+    task.rewrites_level_0 = run->doc.options.needs_lookup &&
+                            sinter__write_plan_form(&run->write, 0)->kind !=
+                                sinter__write_plan_form(&run->write, given->output_level)->kind;
     task.external_dirs = external->dirs;
     task.external_dir_count = external->count;
     task.has_begin_key = given->place.range.has_begin;

@@ -221,3 +221,14 @@ has "$out" "the rest for what would be looked up in it"
 s 0 compact l
 has "$out" "2 files became 1"
 same "$("$SINTER" scan l --count)" 5001
+
+# and files of level 0 get the format of the level that they go to, where they would only be moved without a lookup
+for engine in first-row deduplicate; do
+    rm -rf m
+    s 0 create m --columns "id BIGINT, name STRING" --primary-key id -o bucket=1 -o file.format=avro \
+        -o merge-engine=$engine -o file.format.per.level=5:sst
+    s 0 write m few.csv
+    s 0 compact m --full
+    same "$("$SINTER" files m --json | json 'd["level"], d["file_name"].rpartition(".")[2]')" \
+        "$([ $engine = first-row ] && echo '[5, "sst"]' || echo '[5, "avro"]')"
+done

@@ -186,6 +186,25 @@ Test(compact_task, forced_rewriting_spares_no_file_of_the_example)
     sinter_compact_result_destroy(result);
 }
 
+Test(compact_task, files_of_level_0_are_rewritten_where_they_may_not_move)
+{
+    const sinter_file_meta files[] = {file_sized("small", 0, "01", "02", 10),
+                                      file_sized("big", 0, "03", "04", 500),
+                                      file_sized("above", 1, "05", "09", 500)};
+    sinter_compact_task task;
+    scribe s = {.outputs = 0};
+    sinter_compact_result *result = NULL;
+
+    set_up(&task, files, 3, 3);
+    task.small_file_bytes = 100;
+    task.rewrites_level_0 = true;
+    result = run(&task, &s);
+    cr_expect_str_eq(s.text, "rewrite(small)>3 rewrite(big)>3 ");
+    expect_decisions(result, "small:rewritten:forced big:rewritten:forced "
+                             "above:upgraded:large-alone ");
+    sinter_compact_result_destroy(result);
+}
+
 Test(compact_task, example_t2_leaves_alone_what_lies_in_the_output_level)
 {
     const sinter_file_meta files[] = {
