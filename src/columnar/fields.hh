@@ -8,6 +8,19 @@
 namespace columnar
 {
 
+/** A signed number of zigzag form, and back. */
+inline int64_t
+signed_of(uint64_t value)
+{
+    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+}
+
+inline uint64_t
+zigzag_of(int64_t value)
+{
+    return static_cast<uint64_t>(value) << 1 ^ (value < 0 ? ~UINT64_C(0) : 0);
+}
+
 /** Fields of a protocol buffer message, one after another. */
 class Fields
 {

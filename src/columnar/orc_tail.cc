@@ -15,13 +15,6 @@ namespace
 
 constexpr uint64_t kMagicBytes = 3;
 
-/** A signed number of the protocol buffers' zigzag form. */
-int64_t
-signed_of(uint64_t value)
-{
-    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-}
-
 /** From the statistics of one type. Local and UTC times differ by less than a day. */
 Span
 span_of(Fields statistics)
