@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace columnar
 {
@@ -34,6 +35,7 @@ class Fields
     {
         uint64_t tag = 0;
 
+        begin_ = at_;
         if (at_ == end_ || !number(&tag)) {
             return false;
         }
@@ -71,6 +73,34 @@ class Fields
     {
         return bytes_;
     }
+    /** The message that these bytes are. */
+    Fields message() const
+    {
+        return {bytes_, bytes_ == nullptr ? 0 : static_cast<size_t>(value_)};
+    }
+    /** The numbers that these bytes are. false: they are none. */
+    bool numbers(std::vector<uint64_t> *out) const
+    {
+        Fields packed = message();
+        uint64_t value = 0;
+
+        while (packed.at_ != packed.end_) {
+            if (!packed.number(&value)) {
+                return false;
+            }
+            out->push_back(value);
+        }
+        return bytes_ != nullptr;
+    }
+    /** The field as it is stored. */
+    const uint8_t *begin() const
+    {
+        return begin_;
+    }
+    size_t size() const
+    {
+        return static_cast<size_t>(at_ - begin_);
+    }
 
   private:
     bool skip(uint64_t size)
@@ -94,6 +124,7 @@ class Fields
         return false;
     }
 
+    const uint8_t *begin_ = nullptr; // of the field
     const uint8_t *at_;
     const uint8_t *end_;
     bool is_whole_ = true;

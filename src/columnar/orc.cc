@@ -1,16 +1,18 @@
 // Reading and writing ORC.
 #include <arrow/adapters/orc/adapter.h>
+#include <arrow/array/concatenate.h>
 #include <arrow/array/data.h>
 #include <arrow/table.h>
-#include <arrow/util/bit_util.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "columnar/columnar.hh"
+#include "columnar/orc_hold.hh"
 #include "columnar/orc_stripes.hh"
 #include "columnar/orc_tail.hh"
+#include "columnar/orc_times.hh"
 #include "columnar/orc_zone.hh"
 
 namespace columnar
@@ -23,6 +25,7 @@ namespace orc = arrow::adapters::orc;
 
 constexpr int64_t kChunkBytes = 128 << 10; // of compression, as Paimon's files have
 constexpr int64_t kStripeBytes = 64 << 20;
+constexpr int64_t kRowsAtOnce = 1024; // that Arrow gives the ORC library, which then looks at sizes
 
 /** Bytes of a row in memory that follow from types; texts and lists count `has_more_out`. */
 int64_t
@@ -210,27 +213,19 @@ class OrcFile final : public sinter__columnar_file
     int64_t batch_rows_ = 0;
 };
 
-/** Are there times before 1970 that are no whole seconds? Arrow rounds their seconds up, and the
- *  negative rest can't be read by Java. */
+/** Is there a ROW inside that may be NULL and doesn't begin with its array, or whose fields don't?
+ *  Arrow forgets such an offset. `offset`: that the array around it has. */
 bool
-has_early_fractions(const arrow::ArrayData &data)
+has_row_with_offset(const arrow::ArrayData &data, int64_t offset)
 {
-    if (data.type->id() == arrow::Type::TIMESTAMP) {
-        static constexpr int64_t per_second[] = {1, 1000, 1000000, 1000000000};
-        const auto unit = static_cast<const arrow::TimestampType &>(*data.type).unit();
-        const uint8_t *valid = data.buffers[0] == nullptr ? nullptr : data.buffers[0]->data();
-        const auto *values = data.GetValues<int64_t>(1);
+    const bool is_row = data.type->id() == arrow::Type::STRUCT;
+    const bool may_be_null = is_row && data.buffers[0] != nullptr;
+    const int64_t own = is_row ? data.offset + offset : 0; // lists tell where their elements begin
 
-        for (int64_t i = 0; i < data.length; i++) {
-            if (values[i] < 0 && values[i] % per_second[unit] != 0 &&
-                (valid == nullptr ||
-                 arrow::bit_util::GetBit(valid, static_cast<uint64_t>(data.offset + i)))) {
-                return true;
-            }
-        }
-    }
-    return std::any_of(data.child_data.begin(), data.child_data.end(),
-                       [](const auto &child) { return has_early_fractions(*child); });
+    return (may_be_null && own != 0) ||
+           std::any_of(data.child_data.begin(), data.child_data.end(), [&](const auto &child) {
+               return (may_be_null && child->offset != 0) || has_row_with_offset(*child, own);
+           });
 }
 
 class OrcOutput final : public sinter__columnar_output
@@ -243,7 +238,10 @@ class OrcOutput final : public sinter__columnar_output
         static constexpr arrow::Compression::type codecs[] = {
             arrow::Compression::ZSTD, arrow::Compression::UNCOMPRESSED, arrow::Compression::SNAPPY,
             arrow::Compression::LZ4, arrow::Compression::GZIP};
+        static constexpr OrcCodecNumber numbers[] = {ORC_ZSTD, ORC_NONE, ORC_SNAPPY, ORC_LZ4,
+                                                     ORC_ZLIB};
         orc::WriteOptions options;
+        OrcMendOptions mends;
 
         if (write.codec < 0 || write.codec > SINTER__COLUMNAR_GZIP) {
             return arrow::Status::NotImplemented("no such codec");
@@ -254,20 +252,31 @@ class OrcOutput final : public sinter__columnar_output
             write.group_bytes > 0
                 ? static_cast<int64_t>(std::min<uint64_t>(write.group_bytes, INT64_MAX))
                 : kStripeBytes;
-        ARROW_ASSIGN_OR_RAISE(writer_, orc::ORCFileWriter::Open(sink.get(), options));
+        mends.chunks.codec = numbers[write.codec];
+        mends.chunks.chunk_bytes = static_cast<uint64_t>(kChunkBytes);
+        mends.pool = session->pool();
+        type_count_ = types_of(*schema, {}).size();
+        hold_ = std::make_unique<OrcHold>(sink, mends, type_count_);
+        ARROW_ASSIGN_OR_RAISE(writer_, orc::ORCFileWriter::Open(hold_.get(), options));
         return arrow::Status::OK();
     }
 
     arrow::Status write(const std::shared_ptr<arrow::RecordBatch> &rows) override
     {
-        for (int i = 0; i < rows->num_columns(); i++) {
-            if (has_early_fractions(*rows->column_data(i))) {
-                return arrow::Status::NotImplemented(
-                    "a timestamp before 1970 with a fraction of a second, in ORC, column ",
-                    schema->field(i)->name());
-            }
+        std::vector<bool> types(type_count_);
+
+        ARROW_ASSIGN_OR_RAISE(const bool has_early, find_early_times(*rows, &types));
+        if (!has_early && !hold_->holds()) {
+            return write_rows(*rows);
         }
-        return writer_->Write(*rows);
+        for (int64_t first = 0; first < rows->num_rows(); first += kRowsAtOnce) {
+            const auto slice = rows->Slice(first, kRowsAtOnce);
+
+            ARROW_RETURN_NOT_OK(hold_->look(*slice));
+            ARROW_RETURN_NOT_OK(write_rows(*slice));
+            ARROW_RETURN_NOT_OK(hold_->settle());
+        }
+        return arrow::Status::OK();
     }
 
     arrow::Status finish() override
@@ -277,7 +286,9 @@ class OrcOutput final : public sinter__columnar_output
                                   arrow::RecordBatch::MakeEmpty(schema, session->pool()));
             ARROW_RETURN_NOT_OK(writer_->Write(*none));
         }
-        return writer_->Close();
+        hold_->begin_end();
+        ARROW_RETURN_NOT_OK(writer_->Close());
+        return hold_->finish();
     }
 
     uint64_t size() const override
@@ -291,7 +302,25 @@ class OrcOutput final : public sinter__columnar_output
     }
 
   private:
-    std::unique_ptr<orc::ORCFileWriter> writer_;
+    arrow::Status write_rows(const arrow::RecordBatch &rows)
+    {
+        std::vector<std::shared_ptr<arrow::ArrayData>> columns;
+
+        for (int i = 0; i < rows.num_columns(); i++) {
+            columns.push_back(rows.column_data(i));
+            if (has_row_with_offset(*columns.back(), 0)) {
+                ARROW_ASSIGN_OR_RAISE(const auto copied,
+                                      arrow::Concatenate({rows.column(i)}, session->pool()));
+                columns.back() = copied->data();
+            }
+        }
+        return writer_->Write(
+            *arrow::RecordBatch::Make(rows.schema(), rows.num_rows(), std::move(columns)));
+    }
+
+    size_t type_count_ = 0;
+    std::unique_ptr<OrcHold> hold_;
+    std::unique_ptr<orc::ORCFileWriter> writer_; // writes into it
 };
 
 } // namespace

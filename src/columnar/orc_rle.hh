@@ -8,7 +8,7 @@
 namespace columnar
 {
 
-constexpr size_t kOrcRunValues = 512;                                 // of a run at most
+constexpr size_t kOrcRunValues = 512;                               // of a run at most
 constexpr size_t kOrcRunBytes = 4 + 8 + kOrcRunValues * 8 + 31 * 8; // of one with patches
 
 /** A run, decoded. */

@@ -10,21 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "columnar/orc_chunks.hh"
 #include "columnar/session.hh"
 
 namespace columnar
 {
-
-/** How parts of a file are compressed. */
-struct OrcChunks {
-    uint64_t codec = 0; // the format's number
-    uint64_t chunk_bytes = 256 << 10;
-};
-
-/** Can all chunks of a part of the file be decoded? Those of zstd are tried, as the library sees to
- *  all others itself. */
-arrow::Status
-check_chunks(const OrcChunks &chunks, uint64_t offset, uint64_t size, Source &source);
 
 class OrcStripes
 {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "columnar/fields.hh"
-#include "columnar/orc_stripes.hh"
+#include "columnar/orc_chunks.hh"
 
 namespace columnar
 {

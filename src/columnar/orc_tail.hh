@@ -14,8 +14,6 @@
 namespace columnar
 {
 
-constexpr uint64_t kChunkBytesMax = 8 << 20; // a chunk's size has 23 bits
-
 /** Is there a postscript whose sizes lie within the file, and a footer that can be decoded? */
 arrow::Status
 check_orc_tail(Source &source);

@@ -105,7 +105,7 @@ text_of(int64_t row, char *out)
 static int64_t
 nanos_of(int64_t row)
 {
-    return (row - 500) * (row < 500 ? 1000000000 : 1000000007); /* before 1970 whole seconds */
+    return (row - 500) * 1000000007; /* before 1970 and after */
 }
 
 static int
