@@ -55,8 +55,9 @@ class OrcFile final : public sinter__columnar_file
     {
         ARROW_RETURN_NOT_OK(check_orc_tail(*source));
         ARROW_ASSIGN_OR_RAISE(reader_, orc::ORCFileReader::Open(source, session->pool()));
-        ARROW_ASSIGN_OR_RAISE(schema, reader_->ReadSchema());
         const std::string tail = reader_->GetSerializedFileTail();
+        ARROW_RETURN_NOT_OK(check_orc_types(tail));
+        ARROW_ASSIGN_OR_RAISE(schema, reader_->ReadSchema());
         std::vector<Span> spans = spans_of(tail);
         int64_t offset = 0;
 

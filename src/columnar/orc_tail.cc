@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "columnar/fields.hh"
+#include "columnar/message.hh"
 #include "columnar/orc_chunks.hh"
 
 namespace columnar
@@ -44,6 +44,42 @@ span_of(Fields statistics)
     span.is_known = has_any;
     span.is_wide = has_any && (span.min_ms < -kNanosMaxMs || span.max_ms > kNanosMaxMs);
     return span;
+}
+
+/** Calls `visit` with the messages of one field of the footer. */
+template <typename Visit>
+void
+visit_footer(const std::string &tail, uint64_t field, Visit &&visit)
+{
+    enum { FOOTER = 2 };
+
+    for (Fields fields = fields_of(tail); fields.next();) {
+        if (fields.field() != FOOTER) {
+            continue;
+        }
+        for (Fields footer = fields.message(); footer.next();) {
+            if (footer.field() == field && footer.bytes() != nullptr) {
+                visit(footer.message());
+            }
+        }
+    }
+}
+
+bool
+is_good_type(Fields type)
+{
+    enum { KIND = 1, LENGTH_MAX = 4, PRECISION = 5, DECIMAL = 14, CHAR = 17 };
+    constexpr uint64_t kPrecisionMax = 38;
+    uint64_t kind = 0;
+    uint64_t precision = 0;
+    uint64_t length = 0;
+
+    while (type.next()) {
+        kind = type.field() == KIND ? type.value() : kind;
+        precision = type.field() == PRECISION ? type.value() : precision;
+        length = type.field() == LENGTH_MAX ? type.value() : length;
+    }
+    return (kind != DECIMAL || precision <= kPrecisionMax) && (kind != CHAR || length <= INT32_MAX);
 }
 
 } // namespace
@@ -112,24 +148,25 @@ check_orc_tail(Source &source)
     return check_chunks(chunks, size - 1 - script_size - footer_bytes, footer_bytes, source);
 }
 
+arrow::Status
+check_orc_types(const std::string &tail)
+{
+    enum { TYPES = 4 };
+    bool is_good = true;
+
+    visit_footer(tail, TYPES, [&](Fields type) { is_good = is_good && is_good_type(type); });
+    return is_good ? arrow::Status::OK()
+                   : arrow::Status::Invalid("the footer tells of a type that there isn't");
+}
+
 std::vector<Span>
 spans_of(const std::string &tail)
 {
-    enum { FOOTER = 2, COLUMN_STATISTICS = 7 };
+    enum { COLUMN_STATISTICS = 7 };
     std::vector<Span> spans;
-    Fields fields(reinterpret_cast<const uint8_t *>(tail.data()), tail.size());
 
-    while (fields.next()) {
-        if (fields.field() == FOOTER && fields.bytes() != nullptr) {
-            Fields footer(fields.bytes(), fields.value());
-
-            while (footer.next()) {
-                if (footer.field() == COLUMN_STATISTICS && footer.bytes() != nullptr) {
-                    spans.push_back(span_of(Fields(footer.bytes(), footer.value())));
-                }
-            }
-        }
-    }
+    visit_footer(tail, COLUMN_STATISTICS,
+                 [&](Fields statistics) { spans.push_back(span_of(statistics)); });
     return spans;
 }
 

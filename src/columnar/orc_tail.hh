@@ -18,8 +18,13 @@ namespace columnar
 arrow::Status
 check_orc_tail(Source &source);
 
+/** Are there no types that Arrow ends the process at? `tail`: the footer as the ORC library hands
+ * it out. */
+arrow::Status
+check_orc_types(const std::string &tail);
+
 /** Of each type, by its number, whether its statistics tell of timestamps beyond 64 bits of
- *  nanoseconds. `tail`: the footer as the ORC library hands it out. */
+ *  nanoseconds. */
 std::vector<Span>
 spans_of(const std::string &tail);
 

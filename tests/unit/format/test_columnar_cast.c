@@ -180,26 +180,49 @@ Test(format_columnar_cast, INT96_of_the_year_9999_is_refused_not_wrong)
     bed_fini(&bed);
 }
 
-/** Arrow would write what Java can't read. */
-Test(format_columnar_cast, ORC_takes_no_fraction_of_a_second_before_1970)
+/* The second before 1970 is 0 in the file where milliseconds follow, as that of times after 1970
+ * is. */
+Test(format_columnar_cast, ORC_takes_no_milliseconds_of_the_last_second_before_1970)
 {
-    static const int64_t early[ROWS] = {0, 1, -1};
+    static const int64_t lost[] = {-1, -999000};
     const sinter__columnar_write write = {.struct_size = (uint32_t)sizeof write,
                                           .kind = SINTER__COLUMNAR_ORC};
-    sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
-    sinter__columnar_output *output = NULL;
-    sinter_error err = SINTER_ERROR_INIT;
-    one_column schema;
     columnar_bed bed;
 
     bed_init(&bed, 0);
-    cr_assert_eq(bed.columnar.api->output_open(&bed.columnar.host, "m/t",
-                                               one_schema(&schema, "tsu:"), &write, &output, NULL),
-                 SINTER_OK);
-    append_column(&bed, output, "tsu:", early);
-    cr_expect_eq(bed.columnar.api->output_finish(output, &written, &err), SINTER_E_UNSUPPORTED);
-    cr_expect(strstr(err.text, "column t") != NULL, "%s", err.text);
-    bed.columnar.api->output_close(output);
+    for (int i = 0; i < 2; i++) {
+        const int64_t early[ROWS] = {0, 1, lost[i]};
+        sinter__columnar_written written = {.struct_size = (uint32_t)sizeof written};
+        sinter__columnar_output *output = NULL;
+        sinter_error err = SINTER_ERROR_INIT;
+        one_column schema;
+
+        cr_assert_eq(bed.columnar.api->output_open(&bed.columnar.host, "m/t",
+                                                   one_schema(&schema, "tsu:"), &write, &output,
+                                                   NULL),
+                     SINTER_OK);
+        append_column(&bed, output, "tsu:", early);
+        cr_expect_eq(bed.columnar.api->output_finish(output, &written, &err), SINTER_E_UNSUPPORTED);
+        cr_expect(strstr(err.text, "column t") != NULL, "%s", err.text);
+        bed.columnar.api->output_close(output);
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar_cast, ORC_takes_any_other_fraction_of_a_second_before_1970)
+{
+    static const int64_t early[ROWS] = {-999001,  -1000000,    -1000001, -62135596799999999,
+                                        -1500000, -86400000001};
+    int64_t values[ROWS];
+    sinter_error err = SINTER_ERROR_INIT;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    write_column(&bed, SINTER__COLUMNAR_ORC, "tsu:", early);
+    cr_assert_eq(read_column(&bed, "m/t", "tsu:", values, 8, &err), SINTER_OK, "%s", err.text);
+    for (int i = 0; i < ROWS; i++) {
+        cr_expect_eq(values[i], early[i], "row %d: %lld", i, (long long)values[i]);
+    }
     bed_fini(&bed);
 }
 

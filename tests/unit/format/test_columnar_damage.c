@@ -307,3 +307,32 @@ Test(format_columnar_damage, a_changed_byte_of_orc_is_an_error_or_changes_no_cou
     cr_expect_gt(change_bytes(&bed, bed_size(&bed, "m/r") - 24, 1), 10);
     bed_fini(&bed);
 }
+
+/** Arrow would end the process. */
+Test(format_columnar_damage, a_decimal_of_more_digits_than_there_are_is_an_error)
+{
+    static const char digits[] = "\x28\x14\x30\x02"; /* 20, of which 2 behind the point */
+    sinter__columnar_write write = write_of(SINTER__COLUMNAR_ORC);
+    sinter_error err = SINTER_ERROR_INIT;
+    sinter_io_file *file = NULL;
+    sinter_io_range range = {0};
+    columnar_bed bed;
+    char *at = NULL;
+
+    bed_init(&bed, 0);
+    write.codec = SINTER__COLUMNAR_NONE;
+    bed_write(&bed, "m/r", &write, 10, 10);
+    range.size = bed_size(&bed, "m/r");
+    range.data = malloc(range.size);
+    cr_assert_eq(bed.env.io->ops->open(bed.env.io, "m/r", 0, &file, NULL), SINTER_OK);
+    cr_assert_eq(file->ops->read(file, &range, 1, NULL), SINTER_OK);
+    file->ops->close(file);
+    at = memmem(range.data, range.size, digits, 4);
+    cr_assert_not_null(at);
+    bed_copy(&bed, "m/r", "m/x", range.size, (uint64_t)(at + 1 - (char *)range.data), 0x14 ^ 56);
+    cr_assert_eq(bed_read(&bed, "m/x", &read_all, false, &err), -1);
+    cr_expect_eq(err.status, SINTER_E_CORRUPT);
+    cr_expect(strstr(err.text, "type") != NULL, "%s", err.text);
+    free(range.data);
+    bed_fini(&bed);
+}

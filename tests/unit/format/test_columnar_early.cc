@@ -173,10 +173,9 @@ class Maker
 
         for (int64_t row = first; row < first + count; row++) {
             const int64_t like = row - row % (3 + row / 1000 % 100 * 10);
-            const int64_t time = time_of(given_, 6, std::max<int64_t>(like, given_.early_from > row
-                                                                                ? 0
-                                                                                : given_.early_from),
-                                         1000);
+            const int64_t time = time_of(
+                given_, 6, std::max<int64_t>(like, given_.early_from > row ? 0 : given_.early_from),
+                1000);
 
             check(builder.Append(row < given_.early_to ? time / (as_read_ ? 1 : 1000) : 0));
         }
@@ -195,8 +194,8 @@ class Maker
         const auto bits = finished(&valid);
 
         return std::make_shared<arrow::StructArray>(
-            arrow::struct_({arrow::field("at", inside->type())}), count,
-            arrow::ArrayVector{inside}, bits->data()->buffers[1]);
+            arrow::struct_({arrow::field("at", inside->type())}), count, arrow::ArrayVector{inside},
+            bits->data()->buffers[1]);
     }
 
     /** Offsets of lists with none to three elements. */
@@ -296,9 +295,8 @@ write_file(const columnar_bed *bed, const Case &given)
         sinter__columnar_batch *batch = nullptr;
         struct ArrowArray array;
 
-        cr_assert(
-            arrow::ExportRecordBatch(*Maker(given, false).rows(first, count), &array, &schema)
-                .ok());
+        cr_assert(arrow::ExportRecordBatch(*Maker(given, false).rows(first, count), &array, &schema)
+                      .ok());
         cr_assert_eq(api->batch_import(&schema, &array, &batch, &err), SINTER_OK);
         range.batch = batch;
         for (int half = 0; half < 2; half++) {
@@ -341,8 +339,7 @@ expected_rows(const Case &given, int64_t first, int64_t count)
     arrow::RecordBatchVector batches;
 
     for (int64_t at = begin; at < first + count; at += given.step) {
-        batches.push_back(
-            Maker(given, true).rows(at, std::min(given.step, given.rows - at)));
+        batches.push_back(Maker(given, true).rows(at, std::min(given.step, given.rows - at)));
     }
     const auto table = arrow::Table::FromRecordBatches(batches);
     const auto rows = (*table)->Slice(first - begin, count)->CombineChunksToBatch();

@@ -93,7 +93,8 @@ Test(format_orc_rle, the_examples_of_the_specification_are_decoded)
 
 Test(format_orc_rle, runs_of_every_kind_are_decoded_with_numbers_below_zero)
 {
-    /* a base of -3 with three patches, a step of -2 each time, steps of which the first is below 0 */
+    /* a base of -3 with three patches, a step of -2 each time, steps of which the first is below 0
+     */
     check_run({0x80, 0x03, 0x01, 0x03, 0x83, 0x50, 0xdf, 0x80}, false, {-3, 2, 3, 4});
     check_run({0xc0, 0x03, 0x05, 0x03}, true, {-3, -5, -7, -9});
     check_run({0xc2, 0x03, 0x00, 0x01, 0x60}, true, {0, -1, -2, -4});
