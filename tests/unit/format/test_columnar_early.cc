@@ -12,9 +12,12 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "columnar/fields.hh"
 
 extern "C" {
 #include "columnar_bed.h"
@@ -397,7 +400,109 @@ check_file(const Case &given, const std::shared_ptr<arrow::Buffer> &bytes)
     return reader->NumberOfStripes();
 }
 
+/** The least and greatest time of a type, as the file's footer tells them. */
+std::vector<int64_t>
+told_bounds(const std::string &tail, int type)
+{
+    enum { FOOTER = 2, STATISTICS = 7, TIMES = 9, MIN = 3, MAX = 4, MIN_NANOS = 5, MAX_NANOS = 6 };
+    constexpr int64_t kMs = 1000000;
+    std::vector<int64_t> bounds = {0, kMs - 1}; // what is not told
+    columnar::Fields parts(reinterpret_cast<const uint8_t *>(tail.data()), tail.size());
+
+    while (parts.next()) {
+        columnar::Fields footer = parts.message();
+        int number = 0;
+
+        while (parts.field() == FOOTER && footer.next()) {
+            columnar::Fields statistics = footer.message();
+
+            number += footer.field() == STATISTICS ? 1 : 0;
+            while (footer.field() == STATISTICS && number == type + 1 && statistics.next()) {
+                columnar::Fields times = statistics.message();
+
+                while (statistics.field() == TIMES && times.next()) {
+                    const auto value = static_cast<int64_t>(times.value());
+                    const bool is_min = times.field() == MIN || times.field() == MIN_NANOS;
+
+                    if (times.field() == MIN || times.field() == MAX) {
+                        bounds[is_min ? 0 : 1] += columnar::signed_of(times.value()) * kMs;
+                    } else {
+                        cr_expect(value >= 1 && value <= kMs, "nanoseconds %" PRId64, value - 1);
+                        bounds[is_min ? 0 : 1] += value - 1 - (is_min ? 0 : kMs - 1);
+                    }
+                }
+            }
+        }
+    }
+    return bounds;
+}
+
 } // namespace
+
+Test(format_columnar_early, statistics_tell_the_least_and_the_greatest_time)
+{
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        Case given;
+
+        given.seed = seed;
+        given.rows = seed % 2 == 0 ? 3 : 25000;
+        given.chance = 60;
+        const auto reader = open_reader(write_file(&bed, given));
+        const auto rows = expected_rows(given, 0, given.rows);
+
+        for (int column = 1; column < 4; column++) {
+            const auto &times = static_cast<const arrow::TimestampArray &>(*rows->column(column));
+            std::vector<int64_t> values;
+
+            for (int64_t i = 0; i < times.length(); i++) {
+                if (times.IsValid(i)) {
+                    values.push_back(times.Value(i));
+                }
+            }
+            if (!values.empty()) {
+                const auto told = told_bounds(reader->GetSerializedFileTail(), column + 1);
+                const auto bounds = std::minmax_element(values.begin(), values.end());
+
+                cr_expect_eq(told[0], *bounds.first, "seed %" PRIu64 ": %" PRId64, seed, told[0]);
+                cr_expect_eq(told[1], *bounds.second, "seed %" PRIu64 ": %" PRId64, seed, told[1]);
+            }
+        }
+    }
+    bed_fini(&bed);
+}
+
+Test(format_columnar_early, stripes_without_them_are_written_as_they_always_were)
+{
+    Case without;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    without.seed = 3;
+    without.rows = 60000;
+    without.stripe_bytes = 100000;
+    without.early_from = without.rows;
+    Case with = without;
+
+    with.early_from = 40000;
+    const auto plain = write_file(&bed, without);
+    const auto mended = write_file(&bed, with);
+    auto reader = open_reader(mended);
+    int64_t stripe = 0;
+
+    while (reader->GetStripeInformation(stripe).first_row_id +
+               reader->GetStripeInformation(stripe).num_rows <=
+           with.early_from) {
+        stripe++;
+    }
+    cr_expect_geq(stripe, 1);
+    cr_expect_eq(std::memcmp(plain->data(), mended->data(),
+                             static_cast<size_t>(reader->GetStripeInformation(stripe).offset)),
+                 0);
+    bed_fini(&bed);
+}
 
 Test(format_columnar_early, times_come_back_with_every_codec_from_any_row_on)
 {
