@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "columnar/pieces.hh"
@@ -140,9 +141,10 @@ class OrcChunkWriter
         *chunk = stored_.size();
         *offset = size_;
     }
-    const Pieces &stored() const
+    /** What was written; the writer's own memory can go. */
+    Pieces take()
     {
-        return stored_;
+        return std::move(stored_);
     }
 
   private:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "columnar/orc_chunks.hh"
@@ -54,9 +55,9 @@ class OrcRuns
     }
     /** Write the run as it is now; as it was where nothing in it changed. */
     arrow::Status put(bool has_changed);
-    const Pieces &stored() const
+    Pieces take()
     {
-        return writer_.stored();
+        return writer_.take();
     }
 
   private:
@@ -68,6 +69,13 @@ class OrcRuns
     OrcRun run_;
     std::vector<OrcPlace> *places_ = nullptr;
     size_t moved_ = 0; // of the places
+};
+
+/** Streams of a column as they are written. */
+struct OrcColumnStreams {
+    Pieces data;
+    Pieces second;
+    std::string index;
 };
 
 /** What becomes of a column of timestamps with early fractions (orc_times.hh). */
@@ -83,17 +91,9 @@ class OrcColumn
     /** `index`: of size 0 where there is none. */
     arrow::Status mend(const OrcStream &data, const OrcStream &second, const OrcStream &index);
 
-    const Pieces &data() const
+    OrcColumnStreams take()
     {
-        return data_.stored();
-    }
-    const Pieces &second() const
-    {
-        return second_.stored();
-    }
-    const std::string &index() const
-    {
-        return index_;
+        return {data_.take(), second_.take(), std::move(index_)};
     }
 
   private:

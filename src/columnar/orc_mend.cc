@@ -1,7 +1,6 @@
 #include "columnar/orc_mend.hh"
 
 #include <algorithm>
-#include <memory>
 
 #include "columnar/message.hh"
 #include "columnar/orc_column.hh"
@@ -120,7 +119,7 @@ class StripeMend
     arrow::Status mend(uint64_t type)
     {
         enum { DIRECT_V2 = 2 };
-        auto column = std::make_unique<OrcColumn>(options_.chunks, held_, options_.pool);
+        OrcColumn column(options_.chunks, held_, options_.pool);
         const size_t data = find(type, ORC_DATA);
         const size_t second = find(type, ORC_SECONDARY);
         const size_t index = find(type, ORC_ROW_INDEX);
@@ -132,9 +131,9 @@ class StripeMend
             (layout_.zone != "GMT" && layout_.zone != "UTC")) {
             return bad_stripe();
         }
-        ARROW_RETURN_NOT_OK(column->mend(layout_.streams[data], layout_.streams[second],
-                                         index == none ? OrcStream() : layout_.streams[index]));
-        columns_.push_back({data, second, index, std::move(column)});
+        ARROW_RETURN_NOT_OK(column.mend(layout_.streams[data], layout_.streams[second],
+                                        index == none ? OrcStream() : layout_.streams[index]));
+        columns_.push_back({data, second, index, column.take()});
         return arrow::Status::OK();
     }
 
@@ -162,7 +161,7 @@ class StripeMend
         size_t data; // numbers of streams
         size_t second;
         size_t index;
-        std::unique_ptr<OrcColumn> column;
+        OrcColumnStreams streams;
     };
 
     size_t find(uint64_t type, uint64_t kind) const
@@ -181,12 +180,12 @@ class StripeMend
 
         for (const Mended &mended : columns_) {
             if (number == mended.index) {
-                *size = mended.column->index().size();
-                return to->Write(mended.column->index().data(), static_cast<int64_t>(*size));
+                *size = mended.streams.index.size();
+                return to->Write(mended.streams.index.data(), static_cast<int64_t>(*size));
             }
             if (number == mended.data || number == mended.second) {
                 const Pieces &stored =
-                    number == mended.data ? mended.column->data() : mended.column->second();
+                    number == mended.data ? mended.streams.data : mended.streams.second;
 
                 *size = stored.size();
                 return stored.write(0, *size, to);

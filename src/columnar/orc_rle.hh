@@ -8,8 +8,8 @@
 namespace columnar
 {
 
-constexpr size_t kOrcRunValues = 512;                               // of a run at most
-constexpr size_t kOrcRunBytes = 4 + 8 + kOrcRunValues * 8 + 31 * 8; // of one with patches
+constexpr size_t kOrcRunValues = 512;                          // of a run at most
+constexpr size_t kOrcRunBytes = 12 + (kOrcRunValues + 31) * 8; // of one with patches
 
 /** A run, decoded. */
 struct OrcRun {

@@ -10,13 +10,14 @@ namespace columnar
 arrow::Status
 Pieces::append(const void *data, uint64_t size)
 {
+    constexpr uint64_t kParts = 4; // a piece is no larger than one of what there is
     constexpr uint64_t kLeast = 4 << 10;
     constexpr uint64_t kMost = 1 << 20;
     const auto *bytes = static_cast<const uint8_t *>(data);
 
     while (size > 0) {
         if (room_ == 0) {
-            const uint64_t room = std::clamp(size_, kLeast, kMost); // a part of all, if a large one
+            const uint64_t room = std::clamp(size_ / kParts, kLeast, kMost);
 
             pieces_.reserve(pieces_.size() + 1);
             ARROW_ASSIGN_OR_RAISE(auto buffer,

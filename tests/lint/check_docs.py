@@ -33,7 +33,7 @@ def known_names():
 def known_tests():
     """(suite, name) of each Test of the tree."""
     tests = set()
-    for path in tree.files(".c", folders=("tests",)):
+    for path in tree.files(".c", ".cc", folders=("tests",)):
         tests.update(re.findall(r"^Test\((\w+),\s*(\w+)", path.read_text(), re.M))
     return tests
 
