@@ -9,8 +9,8 @@ verifies them as Paimon does, and both compact copies as in compact_tables.py. W
 WORK with the steps that made it; tables that agree are removed unless --keep is given.
 
 What Paimon itself gets wrong stays out: NaN in keys; bytes in partitions; in ORC NaN, CHAR,
-fractions of a second before 1970, and times of ancient days, which move with every write. Nor are
-there times before 1677 or after 2262 with more than six decimals, which Arrow can't read;
+fractions of the last second before 1970, and times of ancient days, which move with every write.
+Nor are there times before 1677 or after 2262 with more than six decimals, which Arrow can't read;
 manifest.delete-file-drop-stats, with which Paimon forgets the statistics of a file that only
 changes its level; compaction.incremental-size-threshold, which Paimon 1.3.1 doesn't know.
 """
@@ -55,12 +55,13 @@ def decimal(rng, precision, scale):
 def moment(rng, precision, zone, formats):
     day = rng.choice(DAYS)
     fraction = rng.choice([0, 1, 999999999, 500000000, 123456789]) // 10 ** (9 - precision)
+    clock = rng.choice(["00:00:00", "23:59:59", "12:34:56"])
     if "orc" in formats and day in OLD_DAYS:
-        day, fraction = "1969-12-31", 0
+        day, fraction = "1969-12-31", 0 if clock == "23:59:59" else fraction
     if precision > 6 and day in FAR_DAYS:
         day = "2024-02-29"
     fraction = f".{fraction:0{precision}d}" if precision else ""
-    return f"{day} {rng.choice(['00:00:00', '23:59:59', '12:34:56'])}{fraction}{zone}"
+    return f"{day} {clock}{fraction}{zone}"
 
 
 class Types:
