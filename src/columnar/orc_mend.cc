@@ -11,8 +11,8 @@ namespace columnar
 namespace
 {
 
-enum { STREAMS = 1, ENCODINGS = 2, WRITER_ZONE = 3 };           // of a stripe's footer
-enum { STREAM_KIND = 1, STREAM_COLUMN = 2, STREAM_LENGTH = 3 }; // of a stream
+enum { STRIPE_STREAMS = 1, STRIPE_ENCODINGS = 2, STRIPE_ZONE = 3 }; // of a stripe's footer
+enum { STREAM_KIND = 1, STREAM_COLUMN = 2, STREAM_LENGTH = 3 };     // of a stream
 enum { STRIPE_OFFSET = 1, STRIPE_INDEX = 2, STRIPE_DATA = 3, STRIPE_FOOTER = 4 };
 
 arrow::Status
@@ -73,21 +73,21 @@ layout_of(const std::string &footer, uint64_t most)
     bool is_good = true;
 
     while (is_good && in.next()) {
-        if (in.field() == STREAMS) {
+        if (in.field() == STRIPE_STREAMS) {
             OrcStream stream = stream_of(in.message());
 
             stream.begin = layout.size;
             is_good = stream.size <= most - layout.size;
             layout.size += is_good ? stream.size : 0;
             layout.streams.push_back(stream);
-        } else if (in.field() == ENCODINGS) {
+        } else if (in.field() == STRIPE_ENCODINGS) {
             uint64_t kind = 0;
 
             for (Fields encoding = in.message(); encoding.next();) {
                 kind = encoding.field() == ENCODING_KIND ? encoding.value() : kind;
             }
             layout.encodings.push_back(kind);
-        } else if (in.field() == WRITER_ZONE && in.bytes() != nullptr) {
+        } else if (in.field() == STRIPE_ZONE && in.bytes() != nullptr) {
             layout.zone.assign(reinterpret_cast<const char *>(in.bytes()), in.value());
         }
     }
@@ -201,7 +201,7 @@ class StripeMend
         size_t number = 0;
 
         for (Fields in = fields_of(footer_); in.next();) {
-            if (in.field() != STREAMS) {
+            if (in.field() != STRIPE_STREAMS) {
                 out.copy(in);
                 continue;
             }
@@ -214,7 +214,7 @@ class StripeMend
                     stream.copy(fields);
                 }
             }
-            out.message(STREAMS, stream);
+            out.message(STRIPE_STREAMS, stream);
             number++;
         }
         return out.data();
@@ -313,11 +313,11 @@ class StripeList
 arrow::Result<Message>
 mend_metadata(Fields in)
 {
-    enum { STRIPES = 1, COLUMNS = 1 };
+    enum { METADATA_STRIPES = 1, METADATA_COLUMNS = 1 };
     Message out;
 
     while (in.next()) {
-        if (in.field() != STRIPES || in.bytes() == nullptr) {
+        if (in.field() != METADATA_STRIPES || in.bytes() == nullptr) {
             out.copy(in);
             continue;
         }
@@ -325,20 +325,20 @@ mend_metadata(Fields in)
         Message columns;
 
         while (stripe.next()) {
-            if (stripe.field() == COLUMNS && stripe.bytes() != nullptr) {
+            if (stripe.field() == METADATA_COLUMNS && stripe.bytes() != nullptr) {
                 ARROW_ASSIGN_OR_RAISE(const Message column, mend_statistics(stripe.message()));
 
-                columns.message(COLUMNS, column);
+                columns.message(METADATA_COLUMNS, column);
             } else {
                 columns.copy(stripe);
             }
         }
-        out.message(STRIPES, columns);
+        out.message(METADATA_STRIPES, columns);
     }
     return in.is_whole() ? arrow::Result<Message>(out) : bad_end();
 }
 
-enum { CONTENT_LENGTH = 2, STRIPES = 3, STATISTICS = 7 }; // of the file's footer
+enum { FILE_CONTENT = 2, FILE_STRIPES = 3, FILE_STATISTICS = 7 }; // of the file's footer
 
 arrow::Result<Message>
 mend_footer(const std::string &footer, const std::vector<OrcMended> &mended)
@@ -352,16 +352,16 @@ mend_footer(const std::string &footer, const std::vector<OrcMended> &mended)
         more += one.after.sum() - one.before.sum();
     }
     while (in.next()) {
-        if (in.field() == CONTENT_LENGTH) {
-            out.number(CONTENT_LENGTH, in.value() + more);
-        } else if (in.field() == STRIPES && in.bytes() != nullptr) {
+        if (in.field() == FILE_CONTENT) {
+            out.number(FILE_CONTENT, in.value() + more);
+        } else if (in.field() == FILE_STRIPES && in.bytes() != nullptr) {
             ARROW_ASSIGN_OR_RAISE(const Message stripe, stripes.next(in.message()));
 
-            out.message(STRIPES, stripe);
-        } else if (in.field() == STATISTICS && in.bytes() != nullptr) {
+            out.message(FILE_STRIPES, stripe);
+        } else if (in.field() == FILE_STATISTICS && in.bytes() != nullptr) {
             ARROW_ASSIGN_OR_RAISE(const Message statistics, mend_statistics(in.message()));
 
-            out.message(STATISTICS, statistics);
+            out.message(FILE_STATISTICS, statistics);
         } else {
             out.copy(in);
         }
@@ -369,7 +369,8 @@ mend_footer(const std::string &footer, const std::vector<OrcMended> &mended)
     return in.is_whole() && stripes.is_complete() ? arrow::Result<Message>(out) : bad_end();
 }
 
-enum { FOOTER_LENGTH = 1, CODEC = 2, CHUNK_BYTES = 3, METADATA_LENGTH = 5 }; // of the postscript
+// of the postscript
+enum { SCRIPT_FOOTER = 1, SCRIPT_CODEC = 2, SCRIPT_CHUNK_BYTES = 3, SCRIPT_METADATA = 5 };
 
 } // namespace
 
@@ -419,10 +420,10 @@ OrcEnd::read_postscript(const std::string &bytes, uint64_t room)
     Fields in = fields_of(bytes);
 
     while (in.next()) {
-        footer_bytes_ = in.field() == FOOTER_LENGTH ? in.value() : footer_bytes_;
-        metadata_bytes_ = in.field() == METADATA_LENGTH ? in.value() : metadata_bytes_;
-        codec = in.field() == CODEC ? in.value() : codec;
-        chunk_bytes = in.field() == CHUNK_BYTES ? in.value() : chunk_bytes;
+        footer_bytes_ = in.field() == SCRIPT_FOOTER ? in.value() : footer_bytes_;
+        metadata_bytes_ = in.field() == SCRIPT_METADATA ? in.value() : metadata_bytes_;
+        codec = in.field() == SCRIPT_CODEC ? in.value() : codec;
+        chunk_bytes = in.field() == SCRIPT_CHUNK_BYTES ? in.value() : chunk_bytes;
     }
     if (!in.is_whole() || codec != options_.chunks.codec ||
         (codec != 0 && chunk_bytes != options_.chunks.chunk_bytes) || footer_bytes_ > room ||
@@ -463,7 +464,7 @@ OrcEnd::last_stripe(uint64_t *offset, OrcLengths *out) const
     bool has_any = false;
 
     for (Fields in = fields_of(footer_); in.next();) {
-        if (in.field() == STRIPES && in.bytes() != nullptr) {
+        if (in.field() == FILE_STRIPES && in.bytes() != nullptr) {
             *out = OrcLengths();
             read_stripe(in.message(), offset, out);
             has_any = true;
@@ -484,9 +485,9 @@ OrcEnd::write(const std::vector<OrcMended> &mended, arrow::io::OutputStream *to)
     Message script;
 
     for (Fields in = fields_of(postscript_); in.next();) {
-        if (in.field() == FOOTER_LENGTH || in.field() == METADATA_LENGTH) {
+        if (in.field() == SCRIPT_FOOTER || in.field() == SCRIPT_METADATA) {
             script.number(in.field(),
-                          in.field() == FOOTER_LENGTH ? footer.size() : metadata.size());
+                          in.field() == SCRIPT_FOOTER ? footer.size() : metadata.size());
         } else {
             script.copy(in);
         }

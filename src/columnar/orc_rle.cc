@@ -226,7 +226,7 @@ code_of_width(unsigned width)
 uint8_t *
 put_header(RunKind kind, unsigned code, size_t count, uint8_t *out)
 {
-    *out++ = static_cast<uint8_t>(kind << 6 | code << 1 | (count - 1) >> 8);
+    *out++ = static_cast<uint8_t>(static_cast<unsigned>(kind) << 6 | code << 1 | (count - 1) >> 8);
     *out++ = static_cast<uint8_t>(count - 1);
     return out;
 }
