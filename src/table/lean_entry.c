@@ -26,6 +26,7 @@ struct sinter__lean_entry {
 enum {
     HAS_KEPT = SINTER__FILE_HAS_CREATION_TIME | SINTER__FILE_HAS_DELETE_ROW_COUNT |
                SINTER__FILE_HAS_SOURCE,
+    HAS_UNKNOWN = 1 << 15, /* something that was not kept when the entry was read */
     HAS_STATS = SINTER__FILE_HAS_VALUE_STATS_COLS
 };
 
@@ -47,7 +48,8 @@ is_plain(const sinter__manifest_entry *entry)
     const sinter__data_file *file = &entry->file;
 
     return (file->has & ~(uint32_t)(HAS_KEPT | HAS_STATS)) == 0 && file->extra_files.count == 0 &&
-           entry->cargo.carried == NULL &&
+           (entry->cargo.carried == NULL ||
+            entry->cargo.carried == &sinter__carried_nothing_kept) &&
            (file->file_name.size | file->min_key.size | file->max_key.size) <= UINT32_MAX;
 }
 
@@ -123,6 +125,7 @@ sinter__lean_entry_create(sinter__arena *arena, const sinter__manifest_entry *en
                                  .source = file->source,
                                  .kind = (uint16_t)entry->kind,
                                  .has = (uint16_t)(file->has & HAS_KEPT)};
+    lean->has |= entry->cargo.carried == NULL ? 0 : HAS_UNKNOWN;
     to = put_bytes((uint8_t *)(lean + 1), file->file_name);
     to = put_bytes(to, file->min_key);
     (void)put_bytes(to, file->max_key);
@@ -152,10 +155,13 @@ sinter__lean_entry_get(const sinter__lean_entry *lean, const sinter__entry_group
                                              .max_sequence = lean->max_sequence,
                                              .schema_id = lean->schema_id,
                                              .level = lean->level,
-                                             .has = lean->has,
+                                             .has = lean->has & HAS_KEPT,
                                              .creation_time_ms = lean->creation_time_ms,
                                              .delete_row_count = lean->delete_row_count,
                                              .source = lean->source}};
+    if ((lean->has & HAS_UNKNOWN) != 0) {
+        out->cargo.carried = &sinter__carried_nothing_kept;
+    }
     out->file.file_name = next_bytes(&at, lean->name_size);
     out->file.min_key = next_bytes(&at, lean->min_key_size);
     out->file.max_key = next_bytes(&at, lean->max_key_size);

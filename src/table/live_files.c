@@ -21,6 +21,10 @@ struct sinter__live_files {
     uint32_t *places;                       /* lean: in the merge, sorted by bucket */
     sinter__bucket_files *buckets;
     size_t bucket_count;
+    /* Where each manifest describes what is unknown in its entries, so that these may be written
+     * again; several threads read manifests. NULL: lean */
+    sinter__arena *keeps;
+    size_t keep_count;
 };
 
 /* ---- reading ---- */
@@ -47,6 +51,7 @@ typedef struct manifests_read {
     const sinter_table *table;
     const sinter__entry_filter *filter;
     sinter__manifest_merge *merge;
+    sinter__arena *keeps;       /* one a manifest that may be wanted; NULL: nothing is kept */
     sinter__manifest_list list; /* of base and delta */
     size_t count;               /* of those that may be wanted, which stand first */
     manifest_load loads[WINDOW_MAX];
@@ -91,6 +96,7 @@ each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
            void *ctx, sinter_error *err)
 {
     const sinter_env *env = self->table->env;
+    sinter__arena *keep = self->keeps == NULL ? NULL : &self->keeps[meta - self->list.items];
     const sinter__manifest_entry *entry = NULL;
     sinter__manifest_reader *reader = NULL;
     sinter__entry_sieve sieve;
@@ -100,7 +106,7 @@ each_entry(const manifests_read *self, const sinter__manifest_meta *meta,
     SINTER__CHECK(sinter__entry_sieve_init(&sieve, env, self->filter, err));
     sinter_text_init(env, &path);
     SINTER__TRY(manifest_path(self->table, meta->file_name, &path, err));
-    SINTER__TRY(sinter__manifest_open(env, path.data, meta, NULL, &reader, err));
+    SINTER__TRY(sinter__manifest_open(env, path.data, meta, keep, &reader, err));
     while ((st = sinter__manifest_next(reader, &entry, err)) == SINTER_OK) {
         if (sinter__entry_sieve_takes(&sieve, entry)) {
             SINTER__TRY(take(ctx, entry, err));
@@ -297,11 +303,24 @@ read_manifests(manifests_read *self, sinter_error *err)
     return SINTER_OK;
 }
 
+/* Have a place for what each manifest describes. */
+static sinter_status
+begin_keeping(sinter__live_files *files, size_t count, sinter_error *err)
+{
+    SINTER__CHECK(SINTER__NEW(files->env, files->keeps, count + 1, err));
+    files->keep_count = count;
+    for (size_t i = 0; i < count; i++) {
+        files->keeps[i].env = files->env;
+    }
+    return SINTER_OK;
+}
+
 static sinter_status
 read_all(const sinter_table *table, const sinter_snapshot *snapshot,
-         const sinter__entry_filter *filter, sinter__manifest_merge *merge,
+         const sinter__entry_filter *filter, sinter__live_files *files,
          sinter__live_files_counters *counters, sinter_error *err)
 {
+    sinter__manifest_merge *merge = files->merge;
     manifests_read *self = NULL;
     sinter_status st = SINTER_OK;
 
@@ -313,6 +332,10 @@ read_all(const sinter_table *table, const sinter_snapshot *snapshot,
     SINTER__TRY(read_list(self, &snapshot->base, err));
     SINTER__TRY(read_list(self, &snapshot->delta, err));
     SINTER__TRY(choose_manifests(self, err));
+    if (!files->is_lean) {
+        SINTER__TRY(begin_keeping(files, self->count, err));
+        self->keeps = files->keeps;
+    }
     if (filter == NULL || (filter->predicate == NULL && filter->bucket < 0)) {
         sinter__manifest_merge_expect(merge, count_expected(self));
     }
@@ -526,7 +549,7 @@ sinter__live_files_read_some(const sinter_table *table, const sinter_snapshot *s
     files->is_lean = drops_stats(filter);
     SINTER__TRY(files->is_lean ? sinter__manifest_merge_create_lean(table->env, &files->merge, err)
                                : sinter__manifest_merge_create(table->env, &files->merge, err));
-    SINTER__TRY(read_all(table, snapshot, filter, files->merge, &counters, err));
+    SINTER__TRY(read_all(table, snapshot, filter, files, &counters, err));
     SINTER__TRY(sort_entries(files, err));
     *out = files;
     files = NULL;
@@ -553,6 +576,10 @@ sinter__live_files_destroy(sinter__live_files *files)
         sinter__free(files->env, files->entries);
         sinter__free(files->env, files->places);
         sinter__free(files->env, files->buckets);
+        for (size_t i = 0; i < files->keep_count; i++) {
+            sinter__arena_fini(&files->keeps[i]);
+        }
+        sinter__free(files->env, files->keeps);
         sinter__free(files->env, files);
     }
 }

@@ -366,9 +366,11 @@ load_forms(sinter__write_plan *self, sinter_error *err)
     SINTER__CHECK(load_form(self, &words, &self->form, err));
     SINTER__CHECK(sinter__arena_take(&self->arena, (most + 1) * sizeof *self->levels,
                                      (void **)&self->levels, err));
-    SINTER__CHECK(add_levels(self, format_map, err));
-    SINTER__CHECK(add_levels(self, codec_map, err));
-    SINTER__CHECK(add_levels(self, mode_map, err));
+    if (schema->primary_key_count > 0) { /* files without keys have no levels, Paimon says */
+        SINTER__CHECK(add_levels(self, format_map, err));
+        SINTER__CHECK(add_levels(self, codec_map, err));
+        SINTER__CHECK(add_levels(self, mode_map, err));
+    }
     for (size_t i = 0; i < self->level_count; i++) {
         form_words own = words;
 

@@ -7,6 +7,7 @@
 #include "../../support/watch_io.h"
 #include "commit_bed.h"
 #include "manifest_bed.h"
+#include "table/live_files.h"
 
 TestSuite(table_commit, .timeout = 60);
 
@@ -81,6 +82,75 @@ set_clock(commit_bed *bed, slow_clock *clock)
     bed->env.clock.wall_ms = slow_wall;
     bed->env.clock.sleep_ns = slow_sleep;
     commit_bed_open(bed);
+}
+
+/* ---- what newer writers add ---- */
+
+/* A field that this version doesn't know, and its value, 7. */
+static const sinter__carried_field new_field = {
+    .outer = "_FILE",
+    .name = "_NEW",
+    .json = "{\"name\":\"_NEW\",\"type\":[\"null\",\"long\"],\"default\":null}"};
+static const sinter__carried new_fields = {&new_field, 1, 1};
+static const sinter_bytes new_value = {(const uint8_t *)"\2\16", 2};
+
+/* What the one live file of the newest snapshot carries, and the file in DELETE. */
+static const sinter__carried *
+carried_live(commit_bed *bed, bool is_lean, sinter__manifest_entry *out)
+{
+    const sinter__entry_filter lean = {.bucket = -1, .level_max = INT32_MAX, .drops_stats = true};
+    sinter_snapshot *snapshot = get_snapshot(bed, 1);
+    const sinter__manifest_entry *entry = NULL;
+    sinter__scratch room = {0};
+    sinter__live_files *files = NULL;
+    sinter__bucket_files bucket;
+    size_t count = 0;
+
+    cr_assert_eq(sinter__live_files_read_some(bed->table, snapshot, is_lean ? &lean : NULL, &files,
+                                              NULL, NULL),
+                 SINTER_OK);
+    cr_assert_eq(sinter__live_files_unfold(files, sinter__live_files_buckets(files, &count), &room,
+                                           &bucket, NULL),
+                 SINTER_OK);
+    cr_assert_eq(count, 1);
+    *out = *bucket.entries[0];
+    if (out->cargo.carried != &sinter__carried_nothing_kept) {
+        cr_assert_eq(out->cargo.carried->count, 1);
+        cr_expect_str_eq(out->cargo.carried->fields[0].name, "_NEW");
+        cr_expect(bed_is_equal_bytes(out->cargo.values[0], new_value));
+        out->cargo = (sinter__cargo){&new_fields, &new_value};
+    }
+    out->kind = SINTER__ENTRY_DELETE;
+    cr_assert_eq(sinter__manifest_entry_copy(&bed->arena, out, &entry, NULL), SINTER_OK);
+    *out = *entry;
+    sinter__scratch_fini(bed->table->env, &room);
+    sinter__live_files_destroy(files);
+    sinter_snapshot_destroy(snapshot);
+    return out->cargo.carried;
+}
+
+Test(table_commit, live_files_have_what_newer_writers_say_of_them_and_can_be_replaced)
+{
+    sinter__manifest_entry added;
+    sinter__manifest_entry deleted;
+    const sinter__manifest_entry *entries[2] = {&added, NULL};
+    sinter__commit_request request = {.kind = SINTER_COMMIT_APPEND, .entries = entries, .count = 1};
+    sinter__commit_outcome outcome;
+    commit_bed bed;
+
+    begin(&bed, two_buckets);
+    added = *commit_bed_entry(&bed, SINTER__ENTRY_ADD, &(bed_file){.name = "a"});
+    added.cargo = (sinter__cargo){&new_fields, &new_value};
+    cr_assert_eq(commit_bed_commit(&bed, request, &outcome, NULL), SINTER_OK);
+    cr_expect_eq(carried_live(&bed, true, &deleted), &sinter__carried_nothing_kept);
+    cr_expect_eq(carried_live(&bed, false, &deleted), &new_fields);
+    entries[0] = &deleted;
+    entries[1] = commit_bed_entry(&bed, SINTER__ENTRY_ADD, &(bed_file){.name = "b", .level = 5});
+    request.kind = SINTER_COMMIT_COMPACT;
+    request.count = 2;
+    cr_expect_eq(commit_bed_commit(&bed, request, &outcome, NULL), SINTER_OK);
+    cr_expect_str_eq(commit_bed_live(&bed, 0), "b@5");
+    commit_bed_fini(&bed);
 }
 
 /* ---- what a snapshot says ---- */

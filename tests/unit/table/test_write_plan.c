@@ -116,6 +116,22 @@ Test(table_write_plan, levels_have_formats_and_codecs_of_their_own)
     close_bed(&b);
 }
 
+Test(table_write_plan, files_without_keys_have_no_form_of_a_level)
+{
+    const sinter__file_form *form = NULL;
+    bed b;
+
+    open_bed(&b, "",
+             "\"file.format.per.level\":\"0:avro\",\"file.compression.per.level\":\"0:snappy\","
+             "\"metadata.stats-mode.per.level\":\"0:none\","
+             "\"file.suffix.include.compression\":\"true\"");
+    cr_assert_eq(b.status, SINTER_OK, "%s", b.err.text);
+    form = sinter__write_plan_form(&b.plan, 0);
+    cr_expect_str_eq(form->extension, ".zstd.parquet");
+    cr_expect_eq(form->modes[0].kind, SINTER__STATS_TRUNCATE);
+    close_bed(&b);
+}
+
 Test(table_write_plan, options_of_the_formats_are_honoured)
 {
     bed b;
