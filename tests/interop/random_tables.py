@@ -458,6 +458,11 @@ def try_seed(args, judge, seed):
         return ""
     case = paimon.Case(folder, "t", folder / "expected.jsonl")
     case.expected.write_text("".join(f"{row}\n" for row in judge.rows(folder / "t")))
+    try:
+        for full in (True, False):
+            judge.call("compact", case.copy(args.work / "copies" / "first"), full=full)
+    except paimon.Refused as refusal:
+        return f"Paimon fails by itself: {str(refusal)[:300]}"
     for options in (("--full",), ()):
         compact_tables.try_table(compact_tables.Trial(args.program, judge, None, case,
                                                       args.work / "copies"), options)
@@ -485,7 +490,7 @@ def main():
             except (AssertionError, paimon.Refused) as failure:
                 failed += 1
                 print(f"seed {seed}: FAILED {failure}"[:9000], flush=True)
-    print(f"{last - first + 1} seeds: {failed} failed, {skipped} that Paimon doesn't make")
+    print(f"{last - first + 1} seeds: {failed} failed, {skipped} that Paimon doesn't make or compact")
     sys.exit(1 if failed else 0)
 
 
