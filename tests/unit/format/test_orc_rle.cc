@@ -107,7 +107,7 @@ Test(format_orc_rle, what_is_encoded_is_decoded)
 
     for (const bool is_signed : {false, true}) {
         for (const int64_t value : {int64_t{0}, int64_t{1}, int64_t{-1}, INT64_MAX, least}) {
-            for (const size_t count : {1, 2, 3, 10, 11, 511, 512}) {
+            for (const size_t count : std::vector<size_t>{1, 2, 3, 10, 11, 511, 512}) {
                 (void)round_trip(std::vector<int64_t>(count, value), is_signed);
             }
         }
