@@ -490,7 +490,7 @@ def main():
             except (AssertionError, paimon.Refused) as failure:
                 failed += 1
                 print(f"seed {seed}: FAILED {failure}"[:9000], flush=True)
-    print(f"{last - first + 1} seeds: {failed} failed, {skipped} that Paimon doesn't make or compact")
+    print(f"{last - first + 1} seeds: {failed} failed, {skipped} that Paimon can't do")
     sys.exit(1 if failed else 0)
 
 
