@@ -132,12 +132,13 @@ sinter__entry_groups_number(sinter__entry_groups *groups, sinter_bytes partition
         *out = last;
         return SINTER_OK;
     }
-    if (is_same) {
-        partition_number = before->partition_number;
-    } else {
+    /* First, so that there is no partition without a group. `before` is not looked at again, as
+     * groups may move. */
+    partition_number = is_same ? before->partition_number : 0;
+    SINTER__CHECK(make_group_room(groups, err));
+    if (!is_same) {
         SINTER__CHECK(number_partition(groups, partition, &partition_number, err));
     }
-    SINTER__CHECK(make_group_room(groups, err));
     slot = find_group(groups, partition_number, bucket);
     if (*slot == 0) {
         groups->items[groups->count] =

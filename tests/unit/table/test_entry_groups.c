@@ -81,11 +81,13 @@ Test(table_entry_groups, every_allocation_may_fail_and_the_budget_is_kept)
         for (uint32_t i = 0; i < 500; i++) {
             uint8_t room[4];
             uint32_t number = 0;
+            const uint32_t partitions = groups.partition_count;
             sinter_status once = sinter__entry_groups_number(&groups, partition_of(i, room),
                                                              bucket_of(i), 0, &number, NULL);
 
             if (once == SINTER_E_NOMEM) { /* and it can be tried again */
                 st = once;
+                cr_expect_eq(groups.partition_count, partitions, "nothing has changed");
                 once = sinter__entry_groups_number(&groups, partition_of(i, room), bucket_of(i), 0,
                                                    &number, NULL);
             }
@@ -112,6 +114,7 @@ Test(table_entry_groups, every_allocation_may_fail_and_the_budget_is_kept)
         if (st != SINTER_OK) {
             cr_expect_eq(st, SINTER_E_TOO_LARGE);
             cr_expect_eq(groups.count, i, "nothing has changed");
+            cr_expect_eq(groups.partition_count, i);
             sinter__entry_groups_fini(&groups);
         }
     }
