@@ -191,7 +191,7 @@ OrcCodec::encode(const uint8_t *raw, uint64_t size, uint8_t *out)
 }
 
 arrow::Result<std::string>
-decode_chunks(const OrcChunks &chunks, const std::string &stored)
+decode_chunks(const OrcChunks &chunks, const std::string &stored, uint64_t most)
 {
     OrcCodec codec;
     std::string raw;
@@ -207,7 +207,7 @@ decode_chunks(const OrcChunks &chunks, const std::string &stored)
         const size_t begin = raw.size();
 
         at += kHeaderBytes;
-        if (header.size > stored.size() - at || begin > kMessageBytesMax) {
+        if (header.size > stored.size() - at || begin > most) {
             break;
         }
         if (header.is_raw) {

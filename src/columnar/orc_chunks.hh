@@ -18,7 +18,9 @@ namespace columnar
 {
 
 constexpr uint64_t kChunkBytesMax = 8 << 20;    // a chunk's size has 23 bits
-constexpr uint64_t kMessageBytesMax = 16 << 20; // of a footer or an index, far more than they have
+constexpr uint64_t kMessageBytesMax = 16 << 20; // of a stripe's footer or an index, far more than
+                                                // they have
+constexpr uint64_t kEndBytesMax = INT32_MAX;    // of a file's end: it has the bounds of all texts
 
 /** Codecs, by the format's numbers. */
 enum OrcCodecNumber : uint64_t {
@@ -53,9 +55,10 @@ class OrcCodec
     std::shared_ptr<arrow::util::Decompressor> decoder_; // where codec_ can't tell an end
 };
 
-/** What stored chunks, one behind the other, hold. */
+/** What stored chunks, one behind the other, hold. Invalid: they are damaged, or hold more than
+ *  `most` bytes and a chunk. */
 arrow::Result<std::string>
-decode_chunks(const OrcChunks &chunks, const std::string &stored);
+decode_chunks(const OrcChunks &chunks, const std::string &stored, uint64_t most);
 
 /** Chunks that hold these bytes. */
 arrow::Result<std::string>

@@ -119,7 +119,7 @@ OrcColumn::read_index(const OrcStream &index)
     }
     stored.resize(index.size);
     ARROW_RETURN_NOT_OK(held_.copy(index.begin, index.size, stored.data()));
-    ARROW_ASSIGN_OR_RAISE(raw_index_, decode_chunks(chunks_, stored));
+    ARROW_ASSIGN_OR_RAISE(raw_index_, decode_chunks(chunks_, stored, kMessageBytesMax));
     Fields in = fields_of(raw_index_);
 
     while (in.next()) {

@@ -27,18 +27,19 @@ bad_end()
     return arrow::Status::Invalid("the ORC library ended the file in another way than expected");
 }
 
-/** Decode a message that lies somewhere in `held`. */
+/** Decode a message of at most `most` bytes that lies somewhere in `held`. */
 arrow::Result<std::string>
-read_message(const OrcMendOptions &options, const Pieces &held, uint64_t begin, uint64_t size)
+read_message(const OrcMendOptions &options, const Pieces &held, uint64_t begin, uint64_t size,
+             uint64_t most = kMessageBytesMax)
 {
     std::string stored;
 
-    if (size > kMessageBytesMax) {
+    if (size > most) {
         return arrow::Status::Invalid("a footer of ", size, " bytes");
     }
     stored.resize(size);
     ARROW_RETURN_NOT_OK(held.copy(begin, size, stored.data()));
-    return decode_chunks(options.chunks, stored);
+    return decode_chunks(options.chunks, stored, most);
 }
 
 /** What a stripe's footer says. */
@@ -451,9 +452,10 @@ OrcEnd::open(const Pieces &held)
     ARROW_RETURN_NOT_OK(held.copy(at, script_size, postscript_.data()));
     ARROW_RETURN_NOT_OK(read_postscript(postscript_, at));
     at -= footer_bytes_;
-    ARROW_ASSIGN_OR_RAISE(footer_, read_message(options_, held, at, footer_bytes_));
+    ARROW_ASSIGN_OR_RAISE(footer_, read_message(options_, held, at, footer_bytes_, kEndBytesMax));
     at -= metadata_bytes_;
-    ARROW_ASSIGN_OR_RAISE(metadata_, read_message(options_, held, at, metadata_bytes_));
+    ARROW_ASSIGN_OR_RAISE(metadata_,
+                          read_message(options_, held, at, metadata_bytes_, kEndBytesMax));
     begin_ = at;
     return arrow::Status::OK();
 }

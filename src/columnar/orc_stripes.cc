@@ -69,7 +69,7 @@ OrcStripes::footer(size_t stripe, Source &source) const
         const int64_t got,
         source.ReadAt(static_cast<int64_t>(offset), static_cast<int64_t>(size), stored.data()));
     stored.resize(static_cast<size_t>(got));
-    return decode_chunks(chunks_, stored);
+    return decode_chunks(chunks_, stored, kMessageBytesMax);
 }
 
 arrow::Status

@@ -271,13 +271,11 @@ class Maker
     const bool as_read_;
 };
 
-/** Write a file. @return its bytes */
-std::shared_ptr<arrow::Buffer>
-write_file(const columnar_bed *bed, const Case &given)
+sinter__columnar_output *
+open_output(const columnar_bed *bed, const arrow::Schema &columns, int32_t codec,
+            uint64_t stripe_bytes)
 {
-    const sinter__columnar_api *api = bed->columnar.api;
     sinter__columnar_write write = {};
-    sinter__columnar_written written = {};
     sinter__columnar_output *output = nullptr;
     sinter_error err = {};
     struct ArrowSchema schema;
@@ -285,33 +283,53 @@ write_file(const columnar_bed *bed, const Case &given)
     err.struct_size = sizeof err;
     write.struct_size = sizeof write;
     write.kind = SINTER__COLUMNAR_ORC;
-    write.codec = given.codec;
-    write.group_bytes = given.stripe_bytes;
-    written.struct_size = sizeof written;
-    cr_assert(arrow::ExportSchema(*Maker(given, false).rows(0, 0)->schema(), &schema).ok());
-    cr_assert_eq(api->output_open(&bed->columnar.host, "m/t", &schema, &write, &output, &err),
-                 SINTER_OK, "%s", err.text);
+    write.codec = codec;
+    write.group_bytes = stripe_bytes;
+    cr_assert(arrow::ExportSchema(columns, &schema).ok());
+    cr_assert_eq(
+        bed->columnar.api->output_open(&bed->columnar.host, "m/t", &schema, &write, &output, &err),
+        SINTER_OK, "%s", err.text);
     schema.release(&schema);
-    for (int64_t first = 0; first < given.rows; first += given.step) {
-        const int64_t count = std::min(given.step, given.rows - first);
-        sinter__columnar_range range = {};
-        sinter__columnar_batch *batch = nullptr;
-        struct ArrowArray array;
+    return output;
+}
 
-        cr_assert(arrow::ExportRecordBatch(*Maker(given, false).rows(first, count), &array, &schema)
-                      .ok());
-        cr_assert_eq(api->batch_import(&schema, &array, &batch, &err), SINTER_OK);
-        range.batch = batch;
-        for (int half = 0; half < 2; half++) {
-            range.first = half == 0 ? 0 : range.count;
-            range.count = half == 0 ? static_cast<uint64_t>(count) / 2
-                                    : static_cast<uint64_t>(count) - range.first;
-            cr_assert_eq(api->output_append(output, &range, 1, &err), SINTER_OK, "%s", err.text);
-        }
-        api->batch_release(batch);
+/** Append rows in one or two ranges. */
+void
+append_rows(const columnar_bed *bed, sinter__columnar_output *output,
+            const arrow::RecordBatch &rows, int range_count)
+{
+    const sinter__columnar_api *api = bed->columnar.api;
+    const auto count = static_cast<uint64_t>(rows.num_rows());
+    sinter__columnar_range range = {};
+    sinter__columnar_batch *batch = nullptr;
+    sinter_error err = {};
+    struct ArrowSchema schema;
+    struct ArrowArray array;
+
+    err.struct_size = sizeof err;
+    cr_assert(arrow::ExportRecordBatch(rows, &array, &schema).ok());
+    cr_assert_eq(api->batch_import(&schema, &array, &batch, &err), SINTER_OK);
+    range.batch = batch;
+    for (int i = 0; i < range_count; i++) {
+        range.first = range.first + range.count;
+        range.count = i + 1 < range_count ? count / 2 : count - range.first;
+        cr_assert_eq(api->output_append(output, &range, 1, &err), SINTER_OK, "%s", err.text);
     }
-    cr_assert_eq(api->output_finish(output, &written, &err), SINTER_OK, "%s", err.text);
-    api->output_close(output);
+    api->batch_release(batch);
+}
+
+/** @return the file's bytes; it is removed */
+std::shared_ptr<arrow::Buffer>
+finish_output(const columnar_bed *bed, sinter__columnar_output *output)
+{
+    sinter__columnar_written written = {};
+    sinter_error err = {};
+
+    err.struct_size = sizeof err;
+    written.struct_size = sizeof written;
+    cr_assert_eq(bed->columnar.api->output_finish(output, &written, &err), SINTER_OK, "%s",
+                 err.text);
+    bed->columnar.api->output_close(output);
 
     auto bytes = *arrow::AllocateBuffer(static_cast<int64_t>(bed_size(bed, "m/t")));
     const sinter_io_range range = {0, bytes->mutable_data(), static_cast<size_t>(bytes->size())};
@@ -322,6 +340,33 @@ write_file(const columnar_bed *bed, const Case &given)
     file->ops->close(file);
     cr_assert_eq(bed->env.io->ops->unlink(bed->env.io, "m/t", nullptr), SINTER_OK);
     return std::shared_ptr<arrow::Buffer>(std::move(bytes));
+}
+
+/** Write a file. @return its bytes */
+std::shared_ptr<arrow::Buffer>
+write_file(const columnar_bed *bed, const Case &given)
+{
+    sinter__columnar_output *output = open_output(bed, *Maker(given, false).rows(0, 0)->schema(),
+                                                  given.codec, given.stripe_bytes);
+
+    for (int64_t first = 0; first < given.rows; first += given.step) {
+        const int64_t count = std::min(given.step, given.rows - first);
+
+        append_rows(bed, output, *Maker(given, false).rows(first, count), 2);
+    }
+    return finish_output(bed, output);
+}
+
+/** Write rows one by one, each into a stripe. @return the file's bytes */
+std::shared_ptr<arrow::Buffer>
+write_rows(const columnar_bed *bed, const std::shared_ptr<arrow::RecordBatch> &rows, int32_t codec)
+{
+    sinter__columnar_output *output = open_output(bed, *rows->schema(), codec, 1);
+
+    for (int64_t row = 0; row < rows->num_rows(); row++) {
+        append_rows(bed, output, *rows->Slice(row, 1), 1);
+    }
+    return finish_output(bed, output);
 }
 
 std::unique_ptr<orc::ORCFileReader>
@@ -540,6 +585,41 @@ Test(format_columnar_early, a_file_may_have_them_in_some_of_its_stripes)
         given.early_to = given.early_from + 20000;
         given.chance = seed == 1 ? 1 : 50;
         cr_expect_geq(check_file(given, write_file(&bed, given)), 3);
+    }
+    bed_fini(&bed);
+}
+
+/* The bounds of texts stand whole in the end, for each stripe. */
+Test(format_columnar_early, the_end_of_a_file_may_have_the_bounds_of_long_texts)
+{
+    constexpr int64_t kRows = 8;
+    constexpr int64_t kTextBytes = 3 << 20;
+    columnar_bed bed;
+
+    bed_init(&bed, 0);
+    for (const int32_t codec : {SINTER__COLUMNAR_ZSTD, SINTER__COLUMNAR_NONE}) {
+        arrow::StringBuilder texts;
+        arrow::TimestampBuilder times(arrow::timestamp(arrow::TimeUnit::MICRO),
+                                      arrow::default_memory_pool());
+
+        for (int64_t row = 0; row < kRows; row++) {
+            cr_assert(texts.Append(std::string(kTextBytes, static_cast<char>('a' + row))).ok());
+            cr_assert(times.Append(-5500000 - row).ok());
+        }
+        const auto rows = arrow::RecordBatch::Make(
+            arrow::schema({arrow::field("text", arrow::utf8()), arrow::field("at", times.type())}),
+            kRows, arrow::ArrayVector{*texts.Finish(), *times.Finish()});
+        const auto reader = open_reader(write_rows(&bed, rows, codec));
+        const auto read = reader->Read();
+
+        cr_assert(read.ok(), "%s", read.status().ToString().c_str());
+        cr_expect_gt(reader->NumberOfStripes() * 2 * kTextBytes, 16 << 20);
+        for (int64_t row = 0; row < kRows; row++) {
+            const auto value = *(*read)->column(1)->GetScalar(row);
+
+            cr_expect_eq(static_cast<const arrow::TimestampScalar &>(*value).value,
+                         (-5500000 - row) * 1000);
+        }
     }
     bed_fini(&bed);
 }
