@@ -569,8 +569,7 @@ is_untold(const sinter__stats_collector *self, const tally *column)
 {
     return self->source == SINTER__STATS_OF_PARQUET &&
            sinter__type_is_bytes(&column->column.type) && column->has_bounds && column->is_begun &&
-           (column->min.text_bytes >= PARQUET_BOUNDS_BYTES ||
-            column->min.text_bytes + column->max.text_bytes >= PARQUET_BOUNDS_BYTES);
+           column->min.text_bytes + column->max.text_bytes >= PARQUET_BOUNDS_BYTES;
 }
 
 /* A text as a bound. Where there is no greater one of so many characters, there are no bounds. */
