@@ -67,7 +67,8 @@ sinter_table_writer_row_type(const sinter_table_writer *writer);
  * Add a row. Values that are null get the default of their column.
  *
  * @param kind    sinter_kind; without a primary key it must not retract. Where the table has
- *                `rowkind.field`, that column says it
+ *                `rowkind.field`, that column says it. What `ignore-delete` (retracts) and
+ *                `ignore-update-before` (-U) ignore is left out
  * @param values  one per column, copied
  * @return        SINTER_OK, SINTER_E_NOMEM, SINTER_E_CANCELLED,
  *                SINTER_E_INVALID    a value, a kind; a partition with another number of buckets

@@ -91,6 +91,7 @@ sinter__table_options_load(const sinter_schema *schema, sinter__table_options *o
     for (size_t i = 0; i < sizeof ignore_keys / sizeof ignore_keys[0] && !out->ignore_delete; i++) {
         SINTER__CHECK(load_bool(schema, ignore_keys[i], &out->ignore_delete, err));
     }
+    SINTER__CHECK(load_bool(schema, "ignore-update-before", &out->ignore_update_before, err));
     SINTER__CHECK(load_bool(schema, "deletion-vectors.enabled", &out->deletion_vectors, err));
     SINTER__CHECK(load_bool(schema, "data-evolution.enabled", &out->data_evolution, err));
     SINTER__CHECK(load_bool(schema, "row-tracking.enabled", &out->row_tracking, err));

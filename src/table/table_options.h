@@ -20,6 +20,7 @@ typedef struct sinter__table_options {
     int64_t bucket; /* -1: dynamic, or none at all; -2: postponed */
     sinter__merge_engine merge_engine;
     bool ignore_delete;
+    bool ignore_update_before; /* when rows are written */
     bool deletion_vectors;
     bool data_evolution;
     bool row_tracking;

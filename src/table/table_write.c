@@ -611,7 +611,8 @@ find_kind(const sinter_table_writer *self, uint8_t *kind, sinter_error *err)
     if (!retracts) {
         return SINTER_OK;
     }
-    if (self->table_options.ignore_delete) {
+    if (self->table_options.ignore_delete ||
+        (self->table_options.ignore_update_before && *kind == SINTER_KIND_UPDATE_BEFORE)) {
         return SINTER_END;
     }
     if (self->columns.key_codec == NULL) {

@@ -343,6 +343,25 @@ Test(table_table_write, defaults_kinds_of_a_column_and_ignored_deletes_count)
     place_fini(&p);
 }
 
+Test(table_table_write, rows_before_an_update_are_ignored_where_the_table_says_so)
+{
+    static const char rows[] = "{\"k\":1,\"p\":1}\n{\"k\":2,\"p\":1}\n"
+                               "{\"_kind\":\"-U\",\"k\":1,\"p\":1}\n";
+    place p;
+
+    place_init(&p, NULL);
+    make_table(&p.env, KEYED(",\"ignore-update-before\":\"true\""));
+    write_lines(&p.env, rows);
+    write_lines(&p.env, "{\"_kind\":\"-D\",\"k\":2,\"p\":1}\n");
+    expect_rows(&p.env, "{\"k\":1,\"p\":1,\"v\":null}\n");
+    place_fini(&p);
+    place_init(&p, NULL);
+    make_table(&p.env, PLAIN(",\"ignore-update-before\":\"true\""));
+    write_lines(&p.env, rows);
+    expect_rows(&p.env, "{\"k\":1,\"p\":1,\"v\":null}\n{\"k\":2,\"p\":1,\"v\":null}\n");
+    place_fini(&p);
+}
+
 Test(table_table_write, what_cannot_be_written_is_refused_by_name)
 {
     static const char *const row = "{\"k\":1,\"p\":1}\n";
