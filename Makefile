@@ -63,6 +63,7 @@ torture: ## the property tests at 50 times their size, faults at full width, dee
 	python3 tests/lint/check_tidy.py clang-tidy build/torture --deep
 	SINTER_TEST_SCALE=8 $(CTEST) --test-dir build/torture -L interop
 	python3 tests/interop/random_tables.py build/torture/src/cli/sinter build/torture/random --seeds 1-300
+	python3 tests/interop/written_tables.py build/torture/src/cli/sinter build/torture/written --seeds 1-100
 	$(MAKE) soak
 
 soak: ## ten minutes of bench/soak under each sanitizer, on files and in memory, and 500 kills
