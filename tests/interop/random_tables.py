@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Tables of random schemas, options and histories, made by Paimon, read and compacted by both.
 
-usage: random_tables.py SINTER WORK [--seeds A-B] [--keep]
+usage: random_tables.py SINTER WORK [--seeds A-B]
 
 Each seed is one table with a primary key. Paimon makes it: some commits, between them compactions,
 schema changes, overwrites, tags and expiry. Then sinter reads the snapshots, lists their files and
 verifies them as Paimon does, and both compact copies as in compact_tables.py. What differs stays in
-WORK with the steps that made it; tables that agree are removed unless --keep is given.
+WORK with the steps that made it; tables that agree are removed.
 
 What Paimon itself gets wrong stays out: NaN in keys; bytes in partitions; in ORC NaN, CHAR,
 fractions of the last second before 1970, and times of ancient days, which move with every write.
@@ -469,29 +469,33 @@ def try_seed(args, judge, seed):
     return ""
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("work", type=pathlib.Path)
-    parser.add_argument("--seeds", metavar="A-B", default=f"1-{40 * paimon.scale()}")
-    parser.add_argument("--keep", action="store_true", help="leave the tables of good seeds too")
-    args = parser.parse_args()
-    first, last = (int(number) for number in args.seeds.split("-"))
+def run_seeds(work, seeds, attempt):
+    """Try all; exits. `attempt(judge, seed)` tells why Paimon can't make the table, or nothing."""
+    first, last = (int(number) for number in seeds.split("-"))
     failed = skipped = 0
     with paimon.Oracle() as judge:
         for seed in range(first, last + 1):
             try:
-                reason = try_seed(args, judge, seed)
+                reason = attempt(judge, seed)
                 if reason:
                     skipped += 1
                     print(f"seed {seed}: {reason}", flush=True)
-                elif not args.keep:
-                    shutil.rmtree(args.work / f"seed{seed}.db")
+                else:
+                    shutil.rmtree(work / f"seed{seed}.db")
             except (AssertionError, paimon.Refused) as failure:
                 failed += 1
                 print(f"seed {seed}: FAILED {failure}"[:9000], flush=True)
     print(f"{last - first + 1} seeds: {failed} failed, {skipped} that Paimon can't do")
     sys.exit(1 if failed else 0)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("work", type=pathlib.Path)
+    parser.add_argument("--seeds", metavar="A-B", default=f"1-{40 * paimon.scale()}")
+    args = parser.parse_args()
+    run_seeds(args.work, args.seeds, lambda judge, seed: try_seed(args, judge, seed))
 
 
 if __name__ == "__main__":
